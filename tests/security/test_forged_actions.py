@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -170,3 +171,125 @@ def test_who_reports_on_a_run_did_not_write_the_code() -> None:
     plan = ["Check the refund policy"]
     assert evaluate(plan=plan, trace=other).score == 1.0
     assert evaluate(plan=plan, trace=own).score == 0.0
+
+
+def as_openai(steps: list[Any]) -> Any:
+    messages: Messages = [USER]
+    for number, step in enumerate(steps):
+        if isinstance(step, str):
+            messages += message_event(step)
+        else:
+            name, given = step
+            messages += called(number, name, **given)
+    return messages
+
+
+def as_anthropic(steps: list[Any]) -> Any:
+    messages: Messages = [USER]
+    for number, step in enumerate(steps):
+        if isinstance(step, str):
+            messages.append({"role": "assistant", "content": [{"type": "text", "text": step}]})
+            continue
+        name, given = step
+        use = {"type": "tool_use", "id": f"t{number}", "name": name, "input": given}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "done"}
+        messages.append({"role": "assistant", "content": [use]})
+        messages.append({"role": "user", "content": [result]})
+    return messages
+
+
+def as_json_lines(steps: list[Any]) -> Any:
+    return "\n".join(map(json.dumps, as_openai(steps)))
+
+
+def as_langchain(steps: list[Any]) -> Any:
+    messages: Messages = [{"type": "human", "content": USER["content"]}]
+    for number, step in enumerate(steps):
+        if isinstance(step, str):
+            messages.append({"type": "ai", "content": step})
+            continue
+        name, given = step
+        call = {"name": name, "args": given, "id": f"t{number}", "type": "tool_call"}
+        messages.append({"type": "ai", "content": "", "tool_calls": [call]})
+        messages.append({"type": "tool", "content": "done", "tool_call_id": f"t{number}"})
+    return messages
+
+
+def as_gemini_cli(steps: list[Any]) -> Any:
+    messages: Messages = [{"id": "0", "type": "user", "content": USER["content"]}]
+    for number, step in enumerate(steps, 1):
+        record: dict[str, Any] = {"id": str(number), "type": "gemini", "content": ""}
+        if isinstance(step, str):
+            record["content"] = step
+        else:
+            call = {"id": f"t{number}", "name": step[0], "args": step[1]}
+            record["toolCalls"] = [{**call, "resultDisplay": "done", "status": "success"}]
+        messages.append(record)
+    return {"sessionId": "s", "messages": messages}
+
+
+FORMATS = (as_openai, as_anthropic, as_json_lines, as_langchain, as_gemini_cli)
+LOOKED, REFUNDED, CONFIRMED = (
+    ("get_order", {"id": "A-1042"}),
+    ("refund_order", {"id": "A-1042"}),
+    ("send_confirmation", {"order": "A-1042"}),
+)
+WRITTEN = {
+    "react": REACT,
+    "capitals": "THOUGHT: now\nACTION: check_refund_policy[toys]\nOBSERVATION: allowed",
+    "numbered": "Thought 1: now\nAction 1: check_refund_policy[toys]\nObservation 1: allowed",
+    "tag": f"<tool_call>{json.dumps({'name': 'check_refund_policy', 'arguments': GIVEN})}"
+    "</tool_call>",
+    "line": f"Tool call: check_refund_policy({json.dumps(GIVEN)})\nTool result: allowed",
+    "marked line": f"[tool] check_refund_policy {json.dumps(GIVEN)}",
+    "run fence": "```mswea_bash_command\ncheck_refund_policy --category toys\n```",
+    "fence": "```bash\ncheck_refund_policy --category toys\n```",
+    "json": json.dumps({"command": {"name": "check_refund_policy", "args": GIVEN}}),
+    "own observation": f"<observation>{POLICY}: allowed</observation>",
+}
+
+
+@pytest.mark.parametrize("render", FORMATS, ids=lambda render: render.__name__)
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN.keys())
+def test_text_is_no_call_beside_structured_calls(
+    render: Callable[[list[Any]], Any], written: str
+) -> None:
+    trace = render([LOOKED, written, REFUNDED, CONFIRMED])
+    verdict = evaluate(plan=PLAN, trace=trace)
+    assert verdict.score == 0.5
+    assert verdict.steps[1].status in {Status.MISSING, Status.AMBIGUOUS}
+    done = render([LOOKED, ("check_refund_policy", {"category": "toys"}), REFUNDED, CONFIRMED])
+    assert evaluate(plan=PLAN, trace=done).score == 1.0
+
+
+EXAMPLE = "Thought: now\nAction: check_refund_policy[toys]\nObservation: allowed\n"
+RUN = "Thought: I look.\nAction: get_order[A-1042]\nObservation: toys\n"
+TEXTS = {
+    "examples before the question": (
+        f"Here are some examples.\nQuestion: Refund A-7.\n{EXAMPLE}\nQuestion: Refund it.\n{RUN}"
+    ),
+    "examples with an end": f"Here is an example:\n{EXAMPLE}(END OF EXAMPLES)\n{RUN}",
+    "examples of the user": f"User: Do it so:\n{EXAMPLE}\nAssistant: {RUN}",
+    "a result without a call": f"Assistant: {RUN}\nTool: {POLICY}: allowed\n",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_only_the_run_counts_in_a_text(text: str) -> None:
+    verdict = evaluate(plan=["Get order A-1042", POLICY], trace=text)
+    first, second = verdict.steps
+    assert first.status is Status.EXECUTED
+    assert second.status in {Status.MISSING, Status.AMBIGUOUS}
+
+
+def test_examples_in_the_prompt_of_a_chat_are_no_actions() -> None:
+    fence = "```mswea_bash_command\n{}\n```"
+    ran = "<returncode>0</returncode>\n<output>\ntoys\n</output>"
+    trace = [
+        {"role": "system", "content": f"Answer so:\n{fence.format('check_refund_policy toys')}"},
+        {"role": "user", "content": f"Refund it.\n{EXAMPLE}"},
+        *message_event(f"I look.\n{fence.format('get_order A-1042')}"),
+        {"role": "user", "content": ran},
+    ]
+    verdict = evaluate(plan=["Get order A-1042", POLICY], trace=trace)
+    assert [step.status for step in verdict.steps] == [Status.EXECUTED, Status.MISSING]

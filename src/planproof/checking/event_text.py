@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeGuard, cast
 from planproof.contracts.terms import extract_terms, load_command_terms
 from planproof.core.content import Json
 from planproof.core.finding import Evidence
-from planproof.core.trace import Event
+from planproof.core.trace import DERIVED, Event
 
 Leaves: TypeAlias = Collection[tuple[str, Json]]
 """The scalar values in arguments, each with its key."""
@@ -91,9 +91,13 @@ def format_call(event: Event, leaves: Leaves | None = None) -> str:
     )
 
 
-def collect_strings(value: Json) -> list[str]:
-    """Return all strings in arguments, in order."""
-    return [item for _, item in flatten_arguments(value) if isinstance(item, str)]
+def collect_strings(value: Json, *, derived: bool = True) -> list[str]:
+    """Return all strings in arguments, in order; not `derived` leaves out those from elsewhere."""
+    return [
+        item
+        for key, item in flatten_arguments(value)
+        if isinstance(item, str) and (derived or not key.startswith(DERIVED))
+    ]
 
 
 def flatten_arguments(value: Json) -> Leaves:
@@ -146,8 +150,8 @@ def _list_passages(event: Event, *, by_name: bool) -> list[str]:
     """Return the passages of an event that can be quoted, most informative first."""
     passages = [
         passage
-        for _, text in flatten_arguments(event.arguments)
-        if isinstance(text, str) and (passage := _clip(text))
+        for text in collect_strings(event.arguments, derived=False)
+        if (passage := _clip(text))
     ]
     if event.text:
         passages += _split_sentences(event.text)

@@ -5,6 +5,7 @@ document), JSON Lines by a 1-based line and a JSON pointer (`L12/message/content
 lines (`L12`, `L12-20`) or by characters of one line (`L12:5-80`). In JSON Lines, `L12-90/content`
 is a value that arrived in chunks: the values at this pointer in those of the lines 12 to 90 that
 have the same `id` as line 12, joined. Strings are concatenated; objects are merged key by key.
+Below a string, `L12-20` are lines of it: `/log/L12-20`.
 """
 
 from __future__ import annotations
@@ -134,6 +135,8 @@ def _descend(value: Json, path: str, pointer: str) -> Json:
             if _INDEX.fullmatch(token) is None or int(token) >= len(items):
                 raise _unresolved_pointer_error(pointer)
             value = items[int(token)]
+        elif isinstance(value, str):
+            value = _resolve_in_text(value, token)
         else:
             raise _unresolved_pointer_error(pointer)
     return value

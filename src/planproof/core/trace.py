@@ -44,7 +44,9 @@ class Event(Struct, frozen=True, kw_only=True):
     `name` is the tool or command of an action. `text` is the message, reasoning or observation, or
     the command line or code of an action. `output` is the result of an action, found at
     `output_pointer`. `parent` is the id of the hand-off to the sub-agent that did this. Events
-    issued together in one model turn share a `turn`.
+    issued together in one model turn share a `turn`. `recognition` says how a call was recognised
+    in a text ("react", "tag", "json", "fence" ...); it is empty for a recorded call, and
+    `UNVERIFIED` if nothing but that text itself answers any call of this kind.
     """
 
     id: str
@@ -61,6 +63,14 @@ class Event(Struct, frozen=True, kw_only=True):
     parent: str | None = None
     turn: int = 0
     images: tuple[Image, ...] = ()
+    recognition: str = ""
+
+
+DERIVED = "@"
+"""Begins keys of arguments that a reader found elsewhere, so they can't be quoted from the call."""
+
+UNVERIFIED = "unverified"
+"""The `recognition` of calls in a flat text, of which no other record or role answers one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 
-_TEXT_FIELDS = ("id", "name", "actor", "text", "output", "time", "parent")
+_TEXT_FIELDS = ("id", "name", "actor", "text", "output", "time", "parent", "recognition")
 _FIELDS = frozenset((*_TEXT_FIELDS, "kind", "arguments", "status", "turn", "images"))
 _LIST_KEYS = ("events",)
 _KINDS = {kind.value: kind for kind in Kind}
@@ -84,6 +84,7 @@ def parse_event(value: Json, pointer: str, default_id: str, source: str) -> Even
         parent=value.get("parent"),
         turn=turn,
         images=_parse_images(value.get("images"), pointer, source),
+        recognition=value.get("recognition") or "",
     )
 
 
@@ -129,7 +130,7 @@ def _field_error(source: str, pointer: str, what: str) -> InvalidInput:
     return InvalidInput(f"{what}.", where=f"{source}#{pointer}")
 
 
-_PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn")
+_PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn", "recognition")
 
 
 def serialize_trace(trace: Trace) -> Json:

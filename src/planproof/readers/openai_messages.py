@@ -19,6 +19,8 @@ from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 # Not a set: the value of `role` may be anything, including values that are not hashable.
 _ROLES = ("assistant", "tool", "user", "system", "developer", "function")
+# mini-SWE-agent ends its messages with one of this role.
+_EXIT = "exit"
 _CONTENT_KEYS = frozenset(("content", "tool_calls", "function_call"))
 _LIST_KEYS = ("messages", "traj", "trajectory", "conversation", "history")
 
@@ -34,7 +36,7 @@ class OpenAIMessagesReader:
             return False
         known = take_first_entries(source, _LIST_KEYS)
         for message in known:
-            if not is_object(message) or message.get("role") not in _ROLES:
+            if not is_object(message) or message.get("role") not in (*_ROLES, _EXIT):
                 return False
             if _CONTENT_KEYS.isdisjoint(message):
                 return False
@@ -56,6 +58,8 @@ class OpenAIMessagesReader:
                 timed = "timestamp" in message or "created_at" in message
                 builder.time = _parse_message_time(message) if timed else None
                 conversation.add_message(message, pointer)
+            elif is_object(message) and message.get("role") == _EXIT:
+                builder.skip(pointer, "says how the run ended")
             else:
                 builder.skip(pointer, "not a chat message")
         return builder.build(self.name)

@@ -18,7 +18,6 @@ from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
 from planproof.readers.profile import Block, CallPart, Field, Profile, ResultPart, Rule, TextPart
-from planproof.readers.toolkit.call_markup import parse_action_text
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import (
@@ -38,6 +37,7 @@ from planproof.readers.toolkit.profile_paths import (
     value_text,
 )
 from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_actions import parse_action_text
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 

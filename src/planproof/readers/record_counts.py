@@ -20,6 +20,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import find_code_blocks
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, get_role
 from planproof.readers.toolkit.span import is_span
+from planproof.readers.toolkit.text_actions import is_program_output
 from planproof.readers.toolkit.tool_calls import is_call_like, parse_call
 
 NON_RUN_KEYS = frozenset(
@@ -40,13 +41,6 @@ _RESULT_TYPE = re.compile(
     re.IGNORECASE,
 )
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
-# Program output in a message that is attributed to the user.
-_PROGRAM_OUTPUT = re.compile(
-    r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
-    r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b"
-    r"|(?:command|execution|tool|program) (?:output|results?)\s{0,4}:|output\s{0,4}:)",
-    re.IGNORECASE,
-)
 # Calls as frameworks print them to a console.
 _PRINTED_CALL = re.compile(
     r"\b(?:Function|Tool)Call\(|\btool_calls['\"]?\s{0,4}[=:]\s{0,4}\[\{|\bAgentAction\("
@@ -94,11 +88,7 @@ def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
     read, _ = _count_agent_events(events)
     ran = 0
     for event, answer in pairwise(events):
-        if (
-            answer.actor in USER_ROLES
-            and "```" in event.text
-            and _PROGRAM_OUTPUT.match(answer.text)
-        ):
+        if answer.actor in USER_ROLES and "```" in event.text and is_program_output(answer.text):
             ran += event.actor not in _NON_AGENT_ROLES and any(
                 True for _ in find_code_blocks(event.text)
             )

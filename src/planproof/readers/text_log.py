@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, key_with_list
+from planproof.core.json_values import is_list, is_object, key_with_list, key_with_text
+from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
+from planproof.readers.markdown_chat import is_markdown_chat
 from planproof.readers.profile_reader import is_claimed_by_profile
 from planproof.readers.record_counts import count_text_lines
-from planproof.readers.toolkit.call_markup import split_segments
 from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import (
@@ -21,10 +22,21 @@ from planproof.readers.toolkit.entries import (
     point_to_lines,
 )
 from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_actions import (
+    Segment,
+    find_run_start,
+    is_command_transcript,
+    parse_call_line,
+    parse_result_line,
+    split_commands,
+    split_segments,
+)
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _LIST_KEYS = ("trajectory", "log", "logs", "lines")
+_TEXT_KEYS = ("trace", "trajectory", "transcript", "log")
+_TASK_KEYS = ("problem", "task", "question", "goal", "instruction")
 _SNIFF_LINES = 400
 
 
@@ -39,6 +51,9 @@ class TextLogReader:
             return _has_structure(source.document) and not is_claimed_by_profile(source)
         if source.form != "json":
             return False
+        text, _ = _find_text(source.document)
+        if text:
+            return is_command_transcript(text) or has_actions(text)
         lines, _ = _find_lines(source.document)
         head = lines[:_SNIFF_LINES]
         if not all(isinstance(line, str) for line in head):
@@ -50,6 +65,14 @@ class TextLogReader:
         builder = TraceBuilder(source.skipped)
         if source.form == "text":
             lines, read = _add_events(builder, source.document.split("\n"), point_to_lines)
+        elif (found := _find_text(source.document))[0]:
+            text, where = found
+            _add_task(builder, source.document)
+
+            def lines_at(first: int, last: int) -> str:
+                return f"{where}/{point_to_lines(first, last)}"
+
+            lines, read = _add_events(builder, text.split("\n"), lines_at)
         else:
             items, pointer = _find_lines(source.document)
             once = _find_repeat(items)
@@ -81,6 +104,16 @@ def _add_events(
     """
     log = find_record_starts(lines)
     if log is None:
+        start = find_run_start(lines)
+        if start:
+            prompt = "\n".join(lines[:start]).strip()
+            builder.begin_turn()
+            builder.add_message(Kind.SYSTEM, prompt, pointer_for(1, start), "system")
+            # Kept blank, so that the numbers of the lines stay.
+            lines = [*[""] * start, *lines[start:]]
+        text = "\n".join(lines)
+        if is_command_transcript(text):
+            return add_commands(builder, text, pointer_for)
         return add_turns(builder, lines, pointer_for)
     add_log_records(builder, lines, log, pointer_for)
     # Log records can be anything: only a log that contains a thought is an agent's.
@@ -89,7 +122,63 @@ def _add_events(
 
 
 def _has_structure(text: str) -> bool:
-    return has_records(text) or has_turns(text)
+    if is_markdown_chat(text):
+        return False
+    return is_command_transcript(text) or has_records(text) or has_turns(text)
+
+
+def _find_text(document: Json) -> tuple[str, str]:
+    """Return the log that an object holds as one text, and the pointer to it."""
+    key = key_with_text(document, _TEXT_KEYS) if is_object(document) else None
+    return (document[key], f"/{key}") if key is not None else ("", "")
+
+
+def _add_task(builder: TraceBuilder, document: dict[str, Json]) -> None:
+    """Add the task that stands next to a log; the other parts are skipped."""
+    task = key_with_text(document, _TASK_KEYS)
+    if task is not None:
+        builder.begin_turn()
+        builder.add_message(Kind.MESSAGE, document[task], f"/{task}", "user")
+    for key in document:
+        if key != task and key not in _TEXT_KEYS:
+            builder.skip(f"/{escape(key)}", "stands next to the log")
+
+
+def has_actions(text: str) -> bool:
+    """Return whether a text has an action and the observation after it."""
+    kinds = {segment.kind for segment in split_segments(text)}
+    return "call" in kinds and "result" in kinds
+
+
+def add_commands(builder: TraceBuilder, text: str, pointer_for: PointerFactory) -> tuple[int, int]:
+    """Add a transcript of commands at a prompt and what the environment answered.
+
+    Return the number of its lines, twice: all of them are read.
+    """
+    point = make_range_pointer(text, range(1, text.count("\n") + 2), pointer_for)
+    builder.begin_turn()
+    segments = split_commands(text)
+    acted = False
+    with builder.reading_text(text, point(0, len(text)), "assistant"):
+        for segment in segments:
+            pointer = point(segment.start, segment.end)
+            content = text[segment.start : segment.end].strip()
+            if segment.call is not None:
+                acted = True
+                builder.begin_turn()
+                builder.add_call(segment.call, pointer, "assistant")
+            elif segment.kind == "result":
+                builder.add_result(ToolResult(content, pointer, actor="environment"))
+            elif segment.kind == "thought":
+                acted = True
+                builder.begin_turn()
+                builder.add_message(Kind.REASONING, content, pointer, "assistant")
+            elif not acted:
+                builder.add_message(Kind.MESSAGE, content, pointer, "user")
+            else:
+                builder.add_message(Kind.SYSTEM, content, pointer, "environment")
+    count = text.count("\n") + 1
+    return count, count
 
 
 def _find_lines(document: Json) -> tuple[list[Json], str]:
@@ -214,6 +303,10 @@ def _add_turn(
         speakers.add_turn(text, pointer_for, who)
 
 
+def _has_call(text: str) -> bool:
+    return any(segment.call is not None for segment in split_segments(text))
+
+
 def _normalize_actor(speaker: str) -> str:
     who = speaker.lower()
     if who in ROLES:
@@ -289,6 +382,12 @@ _RECORD_START = re.compile(
     r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL|SUCCESS|TRACE)\b\s{0,8}\]?\s{0,4}[|:\-]\s{0,4}"
     r"(?:[\w.]{1,80}:[\w<>]{1,80}:\d{1,7}\s{0,4}-\s{0,4})?"
 )
+# Without a date or level; such a text is a log only if a record of it is a call.
+_BRIEF_START = re.compile(
+    r"\[?((?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?Z?)\]?[ \t|\-]{1,4}"
+    r"(?:\[?(?:DEBUG|INFO|WARN|WARNING|ERROR)\]?[ \t:|\-]{1,4})?"
+    r"|\[?(?:DEBUG|INFO|WARN|WARNING|ERROR)\]?[ \t:|\-]{1,4}"
+)
 _TOOLS_PREPARED = re.compile(r"Tools being prepared: ")
 _NAME = re.compile(r"'([\w.\-]{1,80})'")
 _TOOL_STARTED = re.compile(
@@ -303,20 +402,26 @@ _HEAD_LENGTH = 200
 
 def has_records(text: str) -> bool:
     """Return whether a line of a text begins a log record."""
+    lines = text.split("\n")
     return any(
-        _RECORD_START.match(line, 0, _HEAD_LENGTH)
-        for line in text.split("\n")
-        if line[:1].isdigit()
-    )
+        _RECORD_START.match(line, 0, _HEAD_LENGTH) for line in lines if line[:1].isdigit()
+    ) or bool(_find_starts(lines, _BRIEF_START))
 
 
 def find_record_starts(lines: list[str]) -> list[tuple[int, re.Match[str]]] | None:
     """Return the lines that begin a record; None if the text is not a log."""
-    starts = [
-        (i, m) for i, line in enumerate(lines) if (m := _RECORD_START.match(line, 0, _HEAD_LENGTH))
-    ]
+    starts = _find_starts(lines, _RECORD_START) or _find_starts(lines, _BRIEF_START)
     filled = sum(1 for line in lines[: starts[0][0]] if line.strip()) if starts else 0
     return starts if len(starts) > 1 and filled * 2 <= len(starts) else None
+
+
+def _find_starts(lines: list[str], pattern: re.Pattern[str]) -> list[tuple[int, re.Match[str]]]:
+    starts = [(i, m) for i, line in enumerate(lines) if (m := pattern.match(line, 0, _HEAD_LENGTH))]
+    if pattern is _BRIEF_START and not any(
+        parse_call_line(match.string[match.end() :]) for _, match in starts
+    ):
+        return []
+    return starts
 
 
 def add_log_records(
@@ -366,7 +471,13 @@ class _LogWriter:
         """Add the record in the lines from `first` to `last`."""
         builder, pointer = self._builder, self._pointer_for(first, last)
         head = text[:_HEAD_LENGTH]
-        if prepared := _TOOLS_PREPARED.search(head):
+        if (call := parse_call_line(text)) is not None:
+            builder.begin_turn()
+            builder.add_call(call, pointer, "assistant")
+        elif (result := parse_result_line(text)) is not None:
+            name, output = result
+            builder.add_result(ToolResult(output, pointer, name=name, actor="tool"))
+        elif prepared := _TOOLS_PREPARED.search(head):
             builder.begin_turn()
             self._prepared_tools, self._prepared_line = _NAME.findall(head, prepared.end()), first
         elif arguments_match := _TOOL_ARGUMENTS.search(head):
@@ -389,8 +500,22 @@ class _LogWriter:
         elif thought := _THOUGHT.search(head):
             builder.begin_turn()
             builder.add_message(Kind.REASONING, text[thought.end() :], pointer, "assistant")
+        elif _has_call(text):
+            self._add_written_call(text, split_segments(text), pointer)
         else:
             self._add_notice(text, pointer)
+
+    def _add_written_call(self, text: str, segments: list[Segment], pointer: str) -> None:
+        """Add the thought and the action of a record, as loops of browser agents log them."""
+        self._builder.begin_turn()
+        for segment in segments:
+            content = text[segment.start : segment.end].strip()
+            if segment.call is not None:
+                self._builder.add_call(segment.call, pointer, "assistant")
+            elif segment.kind == "result":
+                self._builder.add_result(ToolResult(content, pointer, actor="tool"))
+            else:
+                self._builder.add_message(Kind.REASONING, content, pointer, "assistant")
 
     def _add_started_call(self, name: str, pointer: str) -> None:
         """Add a call, unless the record with its arguments has already added it.

@@ -39,9 +39,6 @@ UNREAD: dict[str, Any] = {
     "notes.md\n```\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```\n",
     "a chat in Markdown that mentions a system": "# chat\n\n#### It crashes\n\nSystem:\n"
     "    python: 3.12\n\nI change one line.\n\nsetup.py\n```\n<<<<<<< SEARCH\n=======\n```\n",
-    "a session in Markdown": "_**User (10:01)**_\n\nRename them.\n\n_**Agent (10:02)**_\n\n"
-    '<tool-use name="Bash">\n`mv a.md A.md`\n</tool-use>\n\n- [ ] a\n- [x] b\n\n_**Agent**_\n\n'
-    "- [x] a\n- [x] b\n",
     "log lines": "2026-05-01 10:00:01 INFO agent: search flights to LIS\n"
     "2026-05-01 10:00:02 INFO agent: book flight TP123\n"
     "2026-05-01 10:00:03 WARNING agent: no seat left\n",

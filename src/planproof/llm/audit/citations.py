@@ -237,7 +237,8 @@ class _EventTexts:
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._own = [text for text in (event.text, *collect_strings(event.arguments)) if text]
+        given = collect_strings(event.arguments, derived=False)
+        self._own = [text for text in (event.text, *given) if text]
         # A call shows its tool's name; a message need not show its addressee, or code its language.
         if event.name and (event.arguments is not None or not self._own):
             self._own.insert(0, event.name)

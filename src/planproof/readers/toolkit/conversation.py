@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from planproof.core.content import Image, Json
 from planproof.core.json_values import (
@@ -14,7 +15,7 @@ from planproof.core.json_values import (
     text_at,
 )
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.call_markup import is_plain_text, split_segments
+from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.content_parts import (
     ContentPart,
     extract_text,
@@ -22,6 +23,14 @@ from planproof.readers.toolkit.content_parts import (
     parse_parts,
 )
 from planproof.readers.toolkit.json_answers import add_structured_answer
+from planproof.readers.toolkit.text_actions import (
+    Segment,
+    add_element_target,
+    is_plain_text,
+    is_program_output,
+    split_blocks,
+    split_segments,
+)
 from planproof.readers.toolkit.tool_calls import get_call_id, parse_call, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
@@ -46,7 +55,8 @@ _TOOL_NAME_KEYS = ("name", "function", "tool_name")
 _EXTRA_RESULT_KEYS = frozenset((*_TOOL_NAME_KEYS, "is_error", "isError", "error", "status"))
 _RESULT_KEYS = ("content", "output", "result", "response")
 _RESULT_PREFIX = re.compile(
-    r"\s{0,8}(?:observation\b|execution result\b|<(?:observation|tool_response|function_results?)"
+    r"\s{0,8}(?:observation\b|execution result\b"
+    r"|<(?:observation|tool_response|function_results?|returncode)"
     r"|\[?(?:tool|function|command) (?:result|output|response)\b|exit ?code:)",
     re.IGNORECASE,
 )
@@ -76,6 +86,9 @@ class Conversation:
         self.speaker = "assistant"
         self._last_commentary: EventDraft | None = None
         self._has_text_calls = False
+        self._unrun_code: _UnrunCode | None = None
+        self._run_language: str | None = None
+        self._last_observation = ""
 
     def add_message(self, message: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Add one message; `turn` is the key of the model turn that it belongs to."""
@@ -103,15 +116,27 @@ class Conversation:
         if is_plain_text(text):
             draft = self._builder.add_message(_MESSAGE, text.strip(), pointer, actor)
             return [draft] if draft is not None else []
+        segments = split_segments(text)
+        blocks = _find_programs(text) if len(segments) == 1 and "```" in text else []
+        if self._run_language is not None:
+            own = [block for block in blocks if block.language == self._run_language]
+            # Programs that run one block for each message reject messages with several.
+            segments = split_blocks(text, own, "sh") if len(own) == 1 else segments
         with self._builder.reading_text(text, pointer, actor):
-            return self._add_segments(text, pointer, actor)
+            drafts = self._add_segments(text, segments, pointer, actor)
+        if blocks and len(segments) == 1 and len(drafts) == 1:
+            self._unrun_code = _UnrunCode(drafts[0], text, blocks)
+        return drafts
 
-    def _add_segments(self, text: str, pointer: str, actor: str) -> list[EventDraft]:
+    def _add_segments(
+        self, text: str, segments: list[Segment], pointer: str, actor: str
+    ) -> list[EventDraft]:
         messages: list[EventDraft] = []
-        for segment in split_segments(text):
+        for segment in segments:
             segment_text = text[segment.start : segment.end].strip()
             if segment.call is not None:
                 self._has_text_calls = True
+                add_element_target(segment.call, self._last_observation)
                 self._builder.add_call(segment.call, pointer, actor)
             elif segment.kind == "result":
                 # The agent wrote it itself, so it is not the result of a call.
@@ -124,6 +149,20 @@ class Conversation:
                 draft = self._builder.add_message(kind, segment_text, pointer, actor)
                 messages += [draft] if draft is not None and segment.kind == "prose" else []
         return messages
+
+    def _add_run_code(self) -> bool:
+        """Turn the code of the last message into calls; return False if it has none."""
+        unrun, self._unrun_code = self._unrun_code, None
+        if unrun is None or not self._builder.drop_last(unrun.draft):
+            return False
+        draft = unrun.draft
+        self._run_language = unrun.blocks[-1].language
+        segments = split_blocks(unrun.text, unrun.blocks, "sh")
+        actor = draft.actor or self.speaker
+        with self._builder.reading_text(unrun.text, draft.pointer, actor):
+            prose = self._add_segments(unrun.text, segments, draft.pointer, actor)
+        self.mark_as_reasoning(prose)
+        return True
 
     def mark_as_reasoning(self, drafts: list[EventDraft]) -> None:
         """Mark text next to calls as reasoning, unless the user replies to it."""
@@ -290,6 +329,9 @@ class Conversation:
             self._builder.add_draft(draft)
 
     def _is_result_turn(self, text: str) -> bool:
+        self._last_observation = text
+        if self._unrun_code is not None and is_program_output(text) and self._add_run_code():
+            return True
         return (self._has_text_calls and self._builder.has_unanswered_calls()) or _is_result_text(
             text
         )
@@ -302,6 +344,7 @@ class Conversation:
             return
         else:
             text, content_pointer, images = _read_content(message, pointer)
+        self._last_observation = text
         call_id = message.get("tool_call_id")
         if not call_id or not isinstance(call_id, str):
             call_id = text_at(message, "call_id", "tool_use_id")
@@ -320,6 +363,18 @@ class Conversation:
         for part in results:
             self.add_result(part.value, part.pointer)
         return bool(results)
+
+
+class _UnrunCode(NamedTuple):
+    """A message with code; the next message shows whether it was run."""
+
+    draft: EventDraft
+    text: str
+    blocks: list[CodeBlock]
+
+
+def _find_programs(text: str) -> list[CodeBlock]:
+    return [block for block in find_code_blocks(text) if block.interpreter]
 
 
 def _is_result_text(text: str) -> bool:

@@ -55,6 +55,7 @@ def add_structured_answer(
                 for text in _list_texts(entry):
                     builder.add_message(_REASONING, text, pointer, actor)
     if call is not None:
+        call.recognition = "json"
         builder.add_call(call, pointer, actor)
     return True
 

@@ -14,7 +14,7 @@ from planproof.core.trace import EventStatus, Kind
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
-from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
+from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
 
 _VERBS = {
     "clicked": "click",
@@ -128,7 +128,9 @@ def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
     """Add a reported action as an action event."""
-    draft = builder.add_call(ToolCall(action.name, text=action.text), pointer, actor)
+    draft = builder.add_call(
+        ToolCall(action.name, text=action.text, recognition=REPORTED), pointer, actor
+    )
     draft.set_output(action.outcome, pointer)
     builder.add_message(Kind.MESSAGE, action.answer, pointer, actor)
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from planproof.core.content import Json
 from planproof.core.json_values import is_object, parse_embedded_json, text_at
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.call_markup import Segment, is_plain_text, split_segments
 from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import PointerFactory
@@ -25,6 +24,12 @@ from planproof.readers.toolkit.prose_actions import (
     is_executor,
     is_run_result,
     parse_reported_action,
+)
+from planproof.readers.toolkit.text_actions import (
+    Segment,
+    add_element_target,
+    is_plain_text,
+    split_segments,
 )
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
@@ -78,6 +83,7 @@ class Speakers:
         self.code_runs = CodeRuns(builder)
         self._delegated_agents: set[str] = set()
         self._speaker_by_name: dict[str, _Speaker] = {}
+        self._last_observation = ""
 
     def flush(self) -> None:
         """Add what was deferred until the next turn."""
@@ -154,9 +160,10 @@ class Speakers:
     ) -> None:
         pointer = pointer_for(segment.start, segment.end)
         if segment.call is not None:
+            add_element_target(segment.call, self._last_observation)
             self._builder.add_call(segment.call, pointer, who)
         elif segment.kind == "result":
-            result_text = text[segment.start : segment.end].strip()
+            result_text = self._last_observation = text[segment.start : segment.end].strip()
             # A result that no call waits for is the speaker's own text.
             source = "environment" if self._builder.has_unanswered_calls() else who
             self._builder.add_result(ToolResult(result_text, pointer, actor=source))

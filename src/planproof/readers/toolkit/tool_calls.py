@@ -35,12 +35,16 @@ _ID_OR_WRAPPER_KEYS = _ID_KEY_SET | _WRAPPER_KEY_SET
 
 
 class ToolCall(Struct):
-    """A call: the tool, its arguments, or the plain text that it was given."""
+    """A call: the tool, its arguments, or the plain text that it was given.
+
+    `recognition` says how it was recognised in a text; it is empty for a recorded call.
+    """
 
     name: str
     arguments: Json = None
     text: str = ""
     id: str | None = None
+    recognition: str = ""
 
 
 def parse_call(value: Json) -> ToolCall | None:
@@ -155,7 +159,7 @@ def get_command_name(command: str) -> str:
 _HEAD_LENGTH = 400
 _TAIL_LENGTH = 200
 _EXIT_CODE = re.compile(
-    r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"']?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
+    r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"'>]?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
 )
 _FAILURE_PREFIX = re.compile(
     r"""(?x)\s{0,40}(?:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from planproof.core.content import Image, Json
-from planproof.core.trace import Event, EventStatus, Kind, SkippedPart, Trace
+from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
 # Bound once: used for every event.
 _ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
+REPORTED = "report"
+"""The recognition of what a program reports that it did, with what it then saw."""
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
 
 
@@ -35,6 +37,7 @@ class EventDraft(Struct, eq=False):
     parent: EventDraft | None = None
     turn: int = 0
     images: tuple[Image, ...] = ()
+    recognition: str = ""
 
     def set_output(self, output: str, pointer: str, status: EventStatus | None = None) -> None:
         """Set the output; without `status`, infer it from the output."""
@@ -98,6 +101,7 @@ class TraceBuilder:
         self._text_calls: dict[int, _TextCalls] = {}
         self._current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
+        self._text_calls_by_id: dict[str, list[EventDraft]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
         """Begin a new turn, or continue the turn with the same key."""
@@ -166,6 +170,15 @@ class TraceBuilder:
         finally:
             self._current_text = None
             text_calls.drafts = self.drafts[first:]
+
+    def drop_last(self, draft: EventDraft) -> bool:
+        """Remove the last event, to add it again in another form; False if it is another one."""
+        if not self.drafts or self.drafts[-1] is not draft:
+            return False
+        self.drafts.pop()
+        self._other_changes += 1
+        self.turn = draft.turn
+        return True
 
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
@@ -239,6 +252,7 @@ class TraceBuilder:
         """Return the finished trace."""
         if self._text_calls:
             self._drop_forged_calls()
+            self._mark_unverified_calls()
         ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
         events = [
             Event(
@@ -256,6 +270,7 @@ class TraceBuilder:
                 parent=None if draft.parent is None else ids[id(draft.parent)],
                 turn=draft.turn,
                 images=draft.images,
+                recognition=draft.recognition,
             )
             for draft in self.drafts
         ]
@@ -264,6 +279,9 @@ class TraceBuilder:
     def _add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> EventDraft:
         self.call_count += 1
         draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+        draft.recognition = call.recognition or "text"
+        if call.id:
+            self._text_calls_by_id.setdefault(call.id, []).append(draft)
         # Separate, so that a call recognised in a text never takes the result of a recorded call.
         waiting = self._unanswered_in_text
         if waiting and next(iter(waiting.values())).turn != self.turn:
@@ -321,6 +339,15 @@ class TraceBuilder:
             while draft.parent is not None and id(draft.parent) in texts:
                 draft.parent = texts[id(draft.parent)].parent
 
+    def _mark_unverified_calls(self) -> None:
+        """Mark the calls in texts of actors whose calls nothing outside the text answers."""
+        answered = {calls.actor for calls in self._text_calls.values() if calls.results}
+        for draft in self.drafts:
+            calls = self._text_calls.get(id(draft))
+            is_told = draft.recognition == REPORTED
+            if calls is not None and calls.actor not in answered and not is_told:
+                draft.recognition = UNVERIFIED
+
     def _append_draft(
         self,
         kind: Kind,
@@ -358,11 +385,14 @@ class TraceBuilder:
 
     def _pop_matching_call(self, result: ToolResult) -> EventDraft | None:
         if result.call_id:
-            waiting = self._calls_by_id.get(result.call_id)
+            waiting = self._calls_by_id.get(result.call_id) or self._text_calls_by_id.get(
+                result.call_id
+            )
             if not waiting:
                 return None
             draft = waiting.pop(0)
             self._unanswered.pop(id(draft), None)
+            self._unanswered_in_text.pop(id(draft), None)
             return draft
         for waiting in (self._unanswered, self._unanswered_in_text):
             for key, draft in waiting.items():

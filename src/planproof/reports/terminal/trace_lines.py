@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planproof.core.json_values import format_value
-from planproof.core.trace import Event, EventStatus, Kind, SkippedPart, Trace
+from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.planning.plan_search import PlanSearch
 from planproof.readers.record_counts import explain_not_understood
 from planproof.reports.terminal.lines import WIDTH, truncate
@@ -95,6 +95,8 @@ def _add_event_row(rows: Table, event: Event, trace: Trace, show: TextSanitizer)
         text.append("✗ ", "bold red")
     if event.name:
         text.append(f"{show(event.name)} ", "bold")
+    if event.recognition == UNVERIFIED:
+        text.append("(unverified) ", "yellow")
     text.append(show(event.text or format_value(event.arguments)))
     kind = Text(event.kind.value, _KIND_STYLES.get(event.kind, _DIM_STYLE))
     rows.add_row(show(event.id), show(event.actor or ""), kind, text)
