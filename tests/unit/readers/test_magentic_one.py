@@ -15,7 +15,7 @@ def test_a_chat_with_stage_directions() -> None:
     trace = read(STAGED_CHAT)
     assert brief(trace) == [
         ("message", None, "How many stops are there?"),
-        ("bookkeeping", None, 'Updated Ledger:\n{"done": false}'),
+        ("reasoning", None, 'Updated Ledger:\n{"done": false}'),
         ("action", "WebSurfer", "Search for the stops."),
         ("action", "type", "I typed 'stops. of the line' into the search bar."),
         ("message", None, "There are 6 stops."),
@@ -25,7 +25,7 @@ def test_a_chat_with_stage_directions() -> None:
     handed, typed = actions(trace)
     assert (handed.actor, handed.status) == ("Orchestrator", EventStatus.UNKNOWN)
     assert typed.output.startswith("Here is a screenshot")
-    assert typed.output_pointer == typed.pointer == "/3/content"
+    assert typed.output_pointer == typed.pointer == "/3"
     assert trace.events[0].actor == "user"
     assert trace.events[4].actor == "Assistant"
 
@@ -90,12 +90,12 @@ def test_the_plan_stands_behind_the_facts() -> None:
     )
     trace = read([thought(text), thought("New plan:\n\n- Tell."), thought("Hm.")])
     assert brief(trace) == [
-        ("bookkeeping", None, "Initial plan:\n\nWe are working on this."),
+        ("reasoning", None, "Initial plan:\n\nWe are working on this."),
         ("bookkeeping", "plan", "- Look.\n- Tell."),
         ("bookkeeping", "plan", "- Tell."),
         ("reasoning", None, "Hm."),
     ]
-    assert {event.pointer for event in trace.events[:2]} == {"/0/content"}
+    assert {event.pointer for event in trace.events[:2]} == {"/0"}
 
 
 def test_code_that_the_terminal_of_the_team_ran() -> None:
