@@ -14,6 +14,7 @@ from planproof.core.json_values import (
     format_value,
     is_list,
     is_object,
+    key_with_list,
     key_with_text,
     parse_time,
     text_at,
@@ -35,7 +36,7 @@ from planproof.readers.toolkit.conversation import (
     get_role,
     is_message,
 )
-from planproof.readers.toolkit.entries import make_constant_pointer
+from planproof.readers.toolkit.entries import iter_items, make_constant_pointer
 from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
 from planproof.readers.toolkit.prose_actions import is_run_result
 from planproof.readers.toolkit.response_items import ITEM_TYPES, ResponseItems
@@ -150,10 +151,11 @@ _RUN_CONVENTION = SpanConvention(
 
 
 _CONTAINER_KEYS = (
-    "messages traj trajectory turn_history history chat_history conversation turns steps events "
-    "spans child_spans resourceSpans scopeSpans execution_trace trace traces logs log values "
+    "messages traj trajectory turn_history history chat_history conversation turns steps "
+    "iterations events spans observations child_spans resourceSpans scopeSpans execution_trace trace traces logs log values "
     "records runs samples items data actions output outputs".split()
 )
+_RUN_KEYS = ("messages", "trajectory", "history", "conversation", "turns", "steps", "events")
 _SNIFF_LIMIT = 20
 
 
@@ -287,8 +289,11 @@ _RESULT_TYPES = frozenset(
 )
 _CALL_TYPES = frozenset("tool_call tool_use tool-call".split())
 _OUTPUT_KEYS = ("output", "result", "observation", "response", "tool_output", "tool_response")
+_CALL_LIST_KEYS = ("tool_calls", "toolCalls", "function_calls", "tool_uses")
+_RESULT_LIST_KEYS = ("tool_results", "toolResults", "tool_outputs", "results", "observations")
 _NOTICE_TYPES = frozenset(("system", "summary", "notice"))
 _TEXT_KEYS = ("content", "summary", "text", "message")
+_ANSWER_KEYS = ("content", "response", "text", "message")
 
 
 class RecordWriter:
@@ -319,6 +324,8 @@ class RecordWriter:
             self._chat.flush()
             return self._items.add_item(value, pointer)
         self._items.end_turn()
+        if self._add_model_turn(value, pointer):
+            return True
         if kind == "thinking":
             self._add_thought(value, pointer)
         elif kind in _RESULT_TYPES:
@@ -337,6 +344,32 @@ class RecordWriter:
         self._in_model_turn = False
         self._items.end_turn()
         self._chat.add_turn(inner, pointer, text_at(inner, "id"))
+        return True
+
+    def _add_model_turn(self, value: dict[str, Json], pointer: str) -> bool:
+        """Add a record of one model turn: an answer, a list of calls, a list of their results."""
+        listed = key_with_list(value, _CALL_LIST_KEYS)
+        calls = [parse_call(item) for item in value[listed]] if listed is not None else []
+        answer = key_with_text(value, _ANSWER_KEYS)
+        if listed is None or not all(calls) or not (calls or answer):
+            return False
+        if any(value.get(key) and is_list(value[key]) for key in _RUN_KEYS):
+            return False  # the calls are repeated next to the run
+        self._chat.flush()
+        self._builder.begin_turn()
+        self._in_model_turn = False
+        conversation = self._chat.conversation
+        if answer is not None:
+            prose = conversation.add_text(value[answer], f"{pointer}/{answer}", "assistant")
+            conversation.mark_as_reasoning(prose if calls else [])
+        for index, call in enumerate(calls):
+            if call is not None:
+                draft = self._builder.add_call(call, f"{pointer}/{listed}/{index}", "assistant")
+                self._set_own_result(draft, value[listed][index], f"{pointer}/{listed}/{index}")
+        results = key_with_list(value, _RESULT_LIST_KEYS)
+        for item_pointer, item in iter_items(value.get(results or ""), f"{pointer}/{results}"):
+            result = item if is_object(item) else {"content": item}
+            conversation.add_result(result, item_pointer)
         return True
 
     def _begin_turn(self) -> None:

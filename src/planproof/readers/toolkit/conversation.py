@@ -44,7 +44,8 @@ _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking", "thought")
 _RARE_KEYS = frozenset((*_THOUGHT_KEYS, "additional_kwargs", *_OTHER_CONTENT_KEYS))
 _TOOL_NAME_KEYS = ("name", "function", "tool_name")
 _EXTRA_RESULT_KEYS = frozenset((*_TOOL_NAME_KEYS, "is_error", "isError", "error", "status"))
-_RESULT_KEYS = ("content", "output", "result", "response")
+_RESULT_KEYS = ("content", "output", "result", "response", "outcome")
+_RESULT_NAME_KEYS = ("name", "tool_name", "toolName", "tool")
 _RESULT_PREFIX = re.compile(
     r"\s{0,8}(?:observation\b|execution result\b|<(?:observation|tool_response|function_results?)"
     r"|\[?(?:tool|function|command) (?:result|output|response)\b|exit ?code:)",
@@ -159,7 +160,7 @@ class Conversation:
                 result_pointer,
                 call_id=text_at(value, "tool_use_id", "toolUseId", "call_id", "tool_call_id")
                 or get_call_id(value),
-                name=text_at(value, "name"),
+                name=text_at(value, *_RESULT_NAME_KEYS),
                 actor="tool",
                 status=EventStatus.ERROR if _is_error(raw) else _parse_error_status(value),
                 images=images,
