@@ -12,8 +12,10 @@ import pytest
 
 BENCH = Path(os.environ.get("PLANPROOF_BENCH", "../shared/bench"))
 TRACES = BENCH.parent / "traces"
+V2_TRACES = BENCH.parent / "traces-v2"
 
 with_bench = pytest.mark.skipif(not BENCH.is_dir(), reason="the bench is not here")
+with_v2_traces = pytest.mark.skipif(not V2_TRACES.is_dir(), reason="these traces are not here")
 FILES = sorted(TRACES.glob("*/*"))
 
 
