@@ -33,12 +33,14 @@ class TextPart(_Part, frozen=True):
 class CallPart(_Part, frozen=True):
     """A call and, where the record has it, its result.
 
-    `arguments` is a path, or an object that is built from paths. `parse` is a text that holds name
-    and arguments, such as `search[Paris]`.
+    `arguments` is a path, or an object that is built from paths; a list of names with values counts
+    as an object, and the keys in `omit` are left out. `parse` is a text that holds name and
+    arguments, such as `search[Paris]`.
     """
 
     name: Field | None = None
     arguments: Field | dict[str, Field] | None = None
+    omit: list[str] = []
     text: Field | None = None
     parse: Field | None = None
     id: Field | None = None
@@ -119,7 +121,11 @@ class Repeats(_Part, frozen=True):
 
 
 class Profile(_Part, frozen=True, kw_only=True):
-    """A profile as written in its file."""
+    """A profile as written in its file.
+
+    With `newest_first`, the records are read from the last to the first, unless the value at this
+    path grows from the first to the last.
+    """
 
     planproof: Literal["profile/1"]
     name: str
@@ -134,6 +140,7 @@ class Profile(_Part, frozen=True, kw_only=True):
     actor: Field | None = None
     turn: Field | None = None
     time: Field = field(default_factory=lambda: list(_TIME_PATHS))
+    newest_first: Field | None = None
     repeats: Repeats | None = None
     repeated_calls: Literal["keep", "drop"] = "keep"
     test_file: str = ""

@@ -146,8 +146,15 @@ class ProfileReader:
                 yield Node(value, f"L{line}")
             return
         whole = Node(source.document, "")
-        for path in self._record_paths:
-            yield from path.every(whole, whole)
+        records = (record for path in self._record_paths for record in path.every(whole, whole))
+        yield from records if self.profile.newest_first is None else self._sort_records(records)
+
+    def _sort_records(self, records: Iterator[Node]) -> list[Node]:
+        """Return the records in the order in which they began."""
+        key, ordered = _CompiledField(self.profile.newest_first or "."), list(records)
+        times = [found.value for node in ordered if (found := key.get(node, node)) is not None]
+        is_sorted = len(times) > 1 and value_text(times[0]) < value_text(times[-1])
+        return ordered if is_sorted else ordered[::-1]
 
     def _merge_repeats(self, records: Iterator[Node]) -> Iterator[Node]:
         repeats = self.profile.repeats
@@ -247,6 +254,7 @@ class _CompiledCall:
         self.status = _CompiledStatus(part)
         arguments = part.arguments
         self.arguments = None if isinstance(arguments, dict) else _compile_field(arguments)
+        self.omit = frozenset(part.omit)
         built = arguments if isinstance(arguments, dict) else {}
         self.built = {name: _CompiledField(field) for name, field in built.items()}
 
@@ -277,7 +285,17 @@ class _CompiledCall:
             return None, ""
         if isinstance(raw.value, bool | int | float):
             return None, value_text(raw.value)
-        return parse_arguments(raw.value)
+        if self.omit and is_object(raw.value):
+            return {key: raw.value[key] for key in raw.value if key not in self.omit}, ""
+        return parse_arguments(_join_pairs(raw.value))
+
+
+def _join_pairs(value: Json) -> Json:
+    """Return a list of names with values as an object, other values unchanged."""
+    pairs = [item for item in value if is_object(item)] if is_list(value) else []
+    if not pairs or not all("value" in pair and isinstance(pair.get("name"), str) for pair in pairs):
+        return value
+    return {pair["name"]: pair["value"] for pair in pairs}
 
 
 class _CompiledResult:
