@@ -159,7 +159,10 @@ class Test(
 
 
 Condition: TypeAlias = dict[str, str | list[str] | Test]
-"""Maps paths to what must hold there: a value, one of several values, or a test."""
+"""Maps paths to what must hold there: a value, one of several values, or a test.
+
+Of the values at a path with `*`, one must meet it.
+"""
 
 
 class CompiledCondition:
@@ -170,14 +173,14 @@ class CompiledCondition:
 
     def holds(self, node: Node, record: Node) -> bool:
         """Return whether all tests hold."""
-        for path, test in self._tests:
-            found = path.first(node, record)
-            if isinstance(test, Test):
-                if not test.holds(found):
-                    return False
-            elif found is None or value_text(found.value) not in test:
-                return False
-        return True
+        return all(_holds(path, test, node, record) for path, test in self._tests)
+
+
+def _holds(path: Path, test: frozenset[str] | Test, node: Node, record: Node) -> bool:
+    found = [*path.every(node, record)] if "*" in path.steps else [path.first(node, record)]
+    if isinstance(test, Test):
+        return any(map(test.holds, found or [None]))
+    return any(one is not None and value_text(one.value) in test for one in found)
 
 
 def _compile_test(test: str | list[str] | Test) -> frozenset[str] | Test:
