@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 _BOOKKEEPING = frozenset(
     "todowrite todoread write_todos read_todos update_todos update_todo todo_write todo_read "
     "manage_todo_list update_plan exitplanmode exit_plan_mode enterplanmode enter_plan_mode "
-    "set_plan create_plan planning "
+    "set_plan create_plan planning todolist settodolist set_todo_list update_todo_list "
+    "report_intent update_topic "
     "think thought thinking sequentialthinking sequential_thinking reflect scratchpad note_to_self "
     "taskcreate taskupdate tasklist taskget task_create task_update task_list "
     "task_tracker task_tracking".split()

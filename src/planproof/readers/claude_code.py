@@ -17,6 +17,8 @@ from planproof.readers.toolkit.tool_calls import parse_call
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
 _LINE_KEYS = frozenset(("uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"))
+# Other assistants write similar lines; calls and results of Claude Code are blocks of messages.
+_FOREIGN_TYPES = frozenset(("message", "tool_call", "tool_result", "completion", "thinking"))
 
 
 class ClaudeCodeReader:
@@ -53,8 +55,12 @@ def _iter_lines(source: Source) -> Iterator[tuple[str, Json]]:
 def _is_line(line: Json) -> bool:
     if not is_object(line) or not isinstance(line.get("type"), str) or "payload" in line:
         return False
-    if line["type"] in MESSAGE_TYPES and not is_object(line.get("message")):
+    if line["type"] in _FOREIGN_TYPES:
         return False
+    if line["type"] in MESSAGE_TYPES:
+        message = line.get("message")
+        if not is_object(message) or "parts" in message:
+            return False
     return not _LINE_KEYS.isdisjoint(line)
 
 
@@ -86,7 +92,8 @@ MESSAGE_TYPES = frozenset(("user", "assistant"))
 METADATA_TYPES = frozenset(
     "summary system attachment progress file-history-snapshot queue-operation last-prompt "
     "custom-title ai-title agent-name agent-color tag task-summary pr-link mode permission-mode "
-    "result stream_event control_request control_response rate_limit_event".split()
+    "result stream_event control_request control_response rate_limit_event worktree-state "
+    "frame-link started relocated bridge-session atis-latch".split()
 )
 """Types of lines that hold the program's metadata, not the conversation."""
 

@@ -130,6 +130,8 @@ class _Rollout:
             self._add_result(item, pointer, identity)
         elif kind == "message" and item.get("role") == "user":
             self._add_user_message(item, pointer)
+        elif kind == "agent_message":
+            self._add_agent_message(item, pointer)
         elif kind not in _IGNORED_TYPES:
             before = len(self._builder.drafts)
             if not self._items.add_item(item, pointer):
@@ -139,7 +141,7 @@ class _Rollout:
 
     def _add_result(self, item: dict[str, Json], pointer: str, identity: str | None) -> None:
         output_pointer, raw = key_pointer(item, "output", pointer), item.get("output")
-        if is_list(raw):
+        if is_list(raw) or (is_object(raw) and "type" in raw):
             text, output_pointer, images = extract_text(raw, output_pointer)
             result = ToolResult(text, output_pointer, identity, images=images)
         else:
@@ -156,11 +158,23 @@ class _Rollout:
         self._builder.begin_turn()
         parts, images = parse_parts(item.get("content"), f"{pointer}/content")
         for part in parts:
+            if part.kind == "unread":
+                self._builder.skip(part.pointer, part.value)
+                continue
             by_program = _is_by_program(part.value)
             kind, actor = (Kind.SYSTEM, "system") if by_program else (Kind.MESSAGE, "user")
             draft = self._builder.add_message(kind, part.value, part.pointer, actor)
             if draft is not None:
                 draft.images, images = images, ()
+
+    def _add_agent_message(self, item: dict[str, Json], pointer: str) -> None:
+        """Add a message from one agent to another."""
+        self._items.end_turn()
+        self._builder.begin_turn()
+        text, text_pointer, _ = extract_text(item.get("content"), f"{pointer}/content")
+        actor = text_at(item, "author") or "agent"
+        if self._builder.add_message(Kind.MESSAGE, text, text_pointer, actor) is None:
+            self._builder.skip(pointer, "empty or encrypted message")
 
     def _extract_plan(self, before: int) -> None:
         """Separate the plan that plan mode marks in an answer from the text around it."""

@@ -259,8 +259,7 @@ class SdkEventWriter:
 
     def _add_action(self, event: dict[str, Json], pointer: str) -> None:
         self._builder.begin_turn(text_at(event, "llm_response_id"))
-        for key in ("reasoning_content", "thought", "thinking_blocks"):
-            self._add_thoughts(event.get(key), f"{pointer}/{key}")
+        self._add_thoughts(event, ("reasoning_content", "thought", "thinking_blocks"), pointer)
         action, tool_call = event.get("action"), event.get("tool_call")
         if is_object(action):
             call = ToolCall("", {key: value for key, value in action.items() if key != "kind"})
@@ -274,10 +273,17 @@ class SdkEventWriter:
         # Point to the whole event: the tool's name is outside its arguments.
         self._builder.add_call(call, pointer, "agent")
 
-    def _add_thoughts(self, content: Json, pointer: str) -> None:
-        parts, _ = parse_parts(content, pointer)
-        for part in parts:
-            if part.kind in ("text", "thought"):
+    def _add_thoughts(self, holder: dict[str, Json], keys: tuple[str, ...], pointer: str) -> None:
+        parts = [
+            part
+            for key in keys
+            for part in parse_parts(holder.get(key), f"{pointer}/{key}")[0]
+            if part.kind in ("text", "thought")
+        ]
+        for index, part in enumerate(parts):
+            # The reasoning of a model is often repeated in its thought or thinking blocks.
+            text = part.value.strip()
+            if not any(text in other.value for other in parts[index + 1 :]):
                 self._builder.add_message(Kind.REASONING, part.value, part.pointer, "agent")
 
     def _add_message(self, event: dict[str, Json], pointer: str) -> None:
@@ -289,8 +295,7 @@ class SdkEventWriter:
         actor = text_at(event, "source") or "agent"
         self._builder.begin_turn(text_at(event, "llm_response_id"))
         if actor == "agent":
-            for key in ("reasoning_content", "thinking_blocks"):
-                self._add_thoughts(message.get(key), f"{message_pointer}/{key}")
+            self._add_thoughts(message, ("reasoning_content", "thinking_blocks"), message_pointer)
         parts, images = parse_parts(message.get("content"), f"{message_pointer}/content")
         for part in parts:
             if part.kind == "text":

@@ -14,7 +14,10 @@ from msgspec import Struct, field
 from planproof.readers.toolkit.profile_paths import Condition
 
 Field: TypeAlias = str | list[str]
-"""A path, or several of which the first with a value counts; `=text` is a constant."""
+"""A path, or several of which the first with a value counts; `=text` is a constant.
+
+`path ~ pattern` takes the first field of the first line of the value that matches the pattern.
+"""
 _TIME_PATHS = ("timestamp", "time", "created_at", "createdAt", "ts")
 
 
@@ -23,11 +26,15 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class TextPart(_Part, frozen=True):
-    """A text that becomes an event. `actions`: calls written in it are recognised."""
+    """A text that becomes an event. `actions`: calls written in it are recognised.
+
+    `once`: a text that the same actor has already said is skipped, for formats that repeat it.
+    """
 
     text: Field
     actor: Field | None = None
     actions: bool = False
+    once: bool = False
 
 
 class CallPart(_Part, frozen=True):
@@ -52,9 +59,13 @@ class CallPart(_Part, frozen=True):
 
 
 class ResultPart(_Part, frozen=True):
-    """The result of a call, found by its id, its tool's name, or its place."""
+    """The result of a call, found by its id, its tool's name, or its place.
+
+    If no call waits for it, it is an action with the name `call`, if that is given.
+    """
 
     output: Field
+    call: Field | None = None
     id: Field | None = None
     name: Field | None = None
     error: Field | None = None
@@ -123,8 +134,11 @@ class Repeats(_Part, frozen=True):
 class Profile(_Part, frozen=True, kw_only=True):
     """A profile as written in its file.
 
-    With `newest_first`, the records are read from the last to the first, unless the value at this
-    path grows from the first to the last.
+    The records of `jsonl` are its lines, the items of a JSON list, or those at `records` in a JSON
+    object. `parent` is the id of the call in which a record happened, such as that of a sub-agent.
+    `unwrap` is the part of a record that is read, such as the one inside an envelope. With
+    `newest_first`, the records are read from the last to the first, unless the value at this path
+    grows from the first to the last.
     """
 
     planproof: Literal["profile/1"]
@@ -139,7 +153,9 @@ class Profile(_Part, frozen=True, kw_only=True):
     after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None
+    parent: Field | None = None
     time: Field = field(default_factory=lambda: list(_TIME_PATHS))
+    unwrap: Field | None = None
     newest_first: Field | None = None
     repeats: Repeats | None = None
     repeated_calls: Literal["keep", "drop"] = "keep"

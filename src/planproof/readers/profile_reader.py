@@ -25,6 +25,7 @@ from planproof.readers.toolkit.profile_paths import (
     CompiledCondition,
     Node,
     Path,
+    iter_children,
     parse_path,
     value_text,
 )
@@ -83,11 +84,12 @@ class ProfileReader:
         detect, form = self.profile.detect, self.profile.form
         if form == "text":
             return source.form == "text" and self._sniff_text(source.document)
-        if source.form == "text" or (form == "jsonl") != (source.form == "jsonl"):
+        if source.form in ("text", "archive") or (form == "json" and source.form == "jsonl"):
             return False
         document, some, every = self._detector
         whole = Node(source.document, "")
-        if detect.document and (source.form == "jsonl" or not document.holds(whole, whole)):
+        is_checked = detect.document and (form == "json" or is_object(source.document))
+        if is_checked and not document.holds(whole, whole):
             return False
         head = list(islice(self._iter_records(source), _SNIFF_RECORDS))
         if not head or not all(every.holds(record, record) for record in head):
@@ -141,20 +143,28 @@ class ProfileReader:
         )
 
     def _iter_records(self, source: Source) -> Iterator[Node]:
+        records = self._find_records(source)
+        if self.profile.newest_first is not None:
+            records = _order_by(_CompiledField(self.profile.newest_first), list(records))
+        if self.profile.unwrap is None:
+            return iter(records)
+        inner = _CompiledField(self.profile.unwrap)
+        return (inner.get(record, record) or record for record in records)
+
+    def _find_records(self, source: Source) -> Iterator[Node]:
         if source.form == "jsonl":
             for line, value in source.document:
                 yield Node(value, f"L{line}")
             return
         whole = Node(source.document, "")
-        records = (record for path in self._record_paths for record in path.every(whole, whole))
-        yield from records if self.profile.newest_first is None else self._sort_records(records)
-
-    def _sort_records(self, records: Iterator[Node]) -> list[Node]:
-        """Return the records in the order in which they began."""
-        key, ordered = _CompiledField(self.profile.newest_first or "."), list(records)
-        times = [found.value for node in ordered if (found := key.get(node, node)) is not None]
-        is_sorted = len(times) > 1 and value_text(times[0]) < value_text(times[-1])
-        return ordered if is_sorted else ordered[::-1]
+        if self.profile.form == "jsonl" and is_list(source.document):
+            yield from iter_children(whole)
+            return
+        if self.profile.form == "jsonl" and self.profile.records == "*":
+            yield whole  # JSON Lines of one line are JSON
+            return
+        for path in self._record_paths:
+            yield from path.every(whole, whole)
 
     def _merge_repeats(self, records: Iterator[Node]) -> Iterator[Node]:
         repeats = self.profile.repeats
@@ -178,19 +188,29 @@ class ProfileReader:
         return iter(merged)
 
 
+def _order_by(key: _CompiledField, records: list[Node]) -> Iterator[Node]:
+    """Yield records in the order in which they were written; the newest may come first."""
+    times = [found.value for node in records if (found := key.get(node, node)) is not None]
+    is_oldest_first = len(times) > 1 and value_text(times[0]) < value_text(times[-1])
+    return iter(records) if is_oldest_first else reversed(records)
+
+
 class _CompiledField:
     """One or more paths, or a constant."""
 
     def __init__(self, field: Field) -> None:
         texts = [field] if isinstance(field, str) else field
-        self._sources = [text[1:] if text.startswith("=") else parse_path(text) for text in texts]
+        self._sources = [_compile_source(text) for text in texts]
 
     def get(self, node: Node, record: Node) -> Node | None:
         """Return the first value that is there and is not null or empty text."""
-        for source in self._sources:
+        for source, pattern in self._sources:
             if isinstance(source, str):
                 return Node(source, node.pointer)
             found = source.first(node, record)
+            if found is not None and pattern is not None:
+                part = _match_lines(pattern, value_text(found.value))
+                found = None if part is None else found._replace(value=part)
             if found is not None and found.value is not None and found.value != "":
                 return found
         return None
@@ -199,6 +219,22 @@ class _CompiledField:
         """Return the value as text; None if there is none."""
         found = self.get(node, record)
         return None if found is None else value_text(found.value)
+
+
+def _compile_source(text: str) -> tuple[Path | str, LinePattern | None]:
+    if text.startswith("="):
+        return text[1:], None
+    path, separator, pattern = text.partition(" ~ ")
+    return parse_path(path.strip()), LinePattern(pattern) if separator else None
+
+
+def _match_lines(pattern: LinePattern, text: str) -> str | None:
+    """Return the first field of the first line that matches."""
+    for line in text.split("\n"):
+        fields = pattern.match(line.strip())
+        if fields:
+            return next(iter(fields.values()))
+    return None
 
 
 def _compile_field(field: Field | None) -> _CompiledField | None:
@@ -212,6 +248,7 @@ class _RecordFields:
         self.time = _CompiledField(profile.time)
         self.actor = _compile_field(profile.actor)
         self.turn = _compile_field(profile.turn)
+        self.parent = _compile_field(profile.parent)
         self.after = CompiledCondition(profile.after)
 
 
@@ -221,6 +258,7 @@ class _CompiledText:
         self.text = _CompiledField(text.text)
         self.actor = _compile_field(text.actor)
         self.actions = text.actions
+        self.once = text.once
 
 
 class _CompiledStatus:
@@ -293,7 +331,9 @@ class _CompiledCall:
 def _join_pairs(value: Json) -> Json:
     """Return a list of names with values as an object, other values unchanged."""
     pairs = [item for item in value if is_object(item)] if is_list(value) else []
-    if not pairs or not all("value" in pair and isinstance(pair.get("name"), str) for pair in pairs):
+    if not pairs or not all(
+        "value" in pair and isinstance(pair.get("name"), str) for pair in pairs
+    ):
         return value
     return {pair["name"]: pair["value"] for pair in pairs}
 
@@ -301,6 +341,7 @@ def _join_pairs(value: Json) -> Json:
 class _CompiledResult:
     def __init__(self, part: ResultPart) -> None:
         self.output = _CompiledField(part.output)
+        self.call = _compile_field(part.call)
         self.id = _compile_field(part.id)
         self.name = _compile_field(part.name)
         self.status = _CompiledStatus(part)
@@ -366,6 +407,7 @@ class _ProfileRun:
         self._unknown: Counter[str] = Counter()
         self._agent_records = 0
         self._call_ids: dict[str, EventDraft] = {}
+        self._said: set[tuple[str, str]] = set()
         self._started = not reader.profile.after
         self._record = Node(None, "")
         self._actor = _AGENT
@@ -464,6 +506,8 @@ class _ProfileRun:
         self._actor = actor or _AGENT
         turn = fields.turn.get_text(record, record) if fields.turn else None
         self._builder.begin_turn(turn)
+        parent = fields.parent.get_text(record, record) if fields.parent else None
+        self._builder.parent = self._call_ids.get(parent) if parent else None
 
     def _apply_first(self, rules: Sequence[_CompiledRule], node: Node) -> bool:
         for rule in rules:
@@ -515,6 +559,10 @@ class _ProfileRun:
             return
         named = part.actor.get_text(node, self._record) if part.actor else None
         actor = named or fixed_actor or self._actor
+        if part.once and (actor, text.strip()) in self._said:
+            self._builder.skip(pointer, "repeats an earlier text")
+            return
+        self._said.add((actor, text.strip()))
         if fixed_actor is None:
             self._agent_records += 1
         if part.actions:
@@ -551,6 +599,9 @@ class _ProfileRun:
         if output is not None and draft.output_pointer is None:
             text, pointer, images = self._extract(output)
             self._builder.answer(draft, ToolResult(text, pointer, status=status, images=images))
+        elif status is not None and part.output is not None and draft.output_pointer is None:
+            # A call that ended without output has an empty result.
+            self._builder.answer(draft, ToolResult("", node.pointer, status=status))
         elif status is not None:
             draft.status = status
 
@@ -558,11 +609,16 @@ class _ProfileRun:
         record = self._record
         found = part.output.get(node, record)
         text, pointer, images = self._extract(found) if found else ("", node.pointer, ())
+        name = part.call.get_text(node, record) if part.call else None
+        if name and not self._builder.has_unanswered_calls():
+            self._builder.add_call(ToolCall(name), node.pointer, self._actor)
+            self._agent_records += 1
         self._builder.add_result(
             ToolResult(
                 text,
                 pointer,
-                part.id.get_text(node, record) if part.id else None,
+                # Of no use if the calls have none.
+                part.id.get_text(node, record) if part.id and self._call_ids else None,
                 part.name.get_text(node, record) if part.name else None,
                 "tool",
                 part.status.get(node, record),

@@ -22,6 +22,9 @@ from planproof.errors import InvalidInput
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
+_MIN_LOGGED_RECORDS = 3
+_MIN_LOGGED_SHARE = 3
+"""Records are read from a log if they are at least this part of its text: a third."""
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 
@@ -70,7 +73,8 @@ class Parser:
         if opened * 2 >= len(filled) or is_indented:
             self.check_values(text)
         if opened * 2 < len(filled):
-            return self._parse_indented(lines) if is_indented else None
+            found = self._parse_indented(lines) if is_indented else None
+            return found or self._parse_logged(lines, text)
         records = tuple(
             record
             for record in self.parse_records(enumerate(lines, 1))
@@ -80,7 +84,7 @@ class Parser:
         )
         if not records or len(records) * 2 < len(filled):
             del self.skipped[before:]
-            return None
+            return self._parse_logged(lines, text)
         return records
 
     def _parse_indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
@@ -99,11 +103,47 @@ class Parser:
             return None
         return records
 
-    def _skip_between(self, lines: list[str], start: int, end: int) -> int:
+    def _parse_logged(self, lines: list[str], text: str) -> tuple[tuple[int, Json], ...] | None:
+        """Parse the records in a log; None unless they are a large part of it.
+
+        Only objects with a `type` count: many logs contain JSON that is part of a text, such as the
+        arguments of a call.
+        """
+        if text.count('"type"') < _MIN_LOGGED_RECORDS:
+            return None
+        self.check_values(text)
+        records: list[tuple[int, Json]] = []
+        stretches: list[tuple[int, int]] = []
+        length = reached = 0
+        for number, count, block in iter_logged_values(lines):
+            try:
+                value = parse_strict(block)
+            except NOT_STRICT_ERRORS:
+                continue
+            if is_object(value) and isinstance(value.get("type"), str):
+                if is_deeper_than(value, self.limits.depth):
+                    raise self.too_deep_error()
+                records.append((number, value))
+                stretches.append((reached, number - 1))
+                length += len(block)
+                reached = number - 1 + count
+        if len(records) < _MIN_LOGGED_RECORDS or length * _MIN_LOGGED_SHARE < len(text):
+            return None
+        for start, end in (*stretches, (reached, len(lines))):
+            self._skip_between(lines, start, end, "text of the log around JSON values")
+        return tuple(records)
+
+    def _skip_between(
+        self,
+        lines: list[str],
+        start: int,
+        end: int,
+        why: str = "text between JSON values, or truncated JSON",
+    ) -> int:
         """Note the lines printed between two values; return how many are not blank."""
         filled = [number for number in range(start, end) if not _is_blank(lines[number])]
         if filled:
-            self.skip(filled[0] + 1, "text between JSON values, or truncated JSON")
+            self.skip(filled[0] + 1, why)
         return len(filled)
 
     def is_malformed_json(self, text: str, failure: json.JSONDecodeError) -> bool:
@@ -254,4 +294,23 @@ def iter_indented_values(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             first, end = number, _CLOSING_BRACKETS[bare]
         elif first and bare == end:
             yield first, "\n".join(lines[first - 1 : number])
+            first = 0
+
+
+def iter_logged_values(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield each text that may be a JSON object in a log: behind a prefix, or indented.
+
+    Each comes with the number of its first line and the count of its lines. An indented one begins
+    with a bracket at the end of a line and ends with a line that is only a bracket.
+    """
+    first = 0
+    for number, line in enumerate(lines, 1):
+        bare = line.rstrip()
+        if first and bare == "}":
+            yield first, number - first + 1, "\n".join(["{", *lines[first:number]])
+            first = 0
+        elif bare == "{" or (bare.endswith(" {") and not bare[0].isspace()):
+            first = number
+        elif bare.endswith("}") and (start := bare.find('{"')) >= 0 and not bare[0].isspace():
+            yield number, 1, bare[start:]
             first = 0

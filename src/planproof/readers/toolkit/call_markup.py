@@ -13,13 +13,23 @@ from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, pars
 
 SegmentKind: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
 
+# Tools of Cline, Roo Code and Kilo Code: a tag of this name, with a tag for each parameter.
+_TAG_TOOLS = (
+    "execute_command|read_file|write_to_file|replace_in_file|apply_diff|insert_content"
+    "|search_and_replace|search_files|list_files|list_code_definition_names|codebase_search"
+    "|browser_action|use_mcp_tool|access_mcp_resource|web_fetch|ask_followup_question"
+    "|plan_mode_respond|attempt_completion|new_task|switch_mode|update_todo_list|fetch_instructions"
+)
 _OPENING = re.compile(
     r"<(?:function=(?P<function>[\w.\-]{1,80})"
+    rf"|(?P<tool>{_TAG_TOOLS})"
     r"|invoke name=\"(?P<invoke>[\w.\-]{1,80})\""
     r"|(?P<json>tool_call|function_call|tool_use)"
     r"|(?P<run>execute(?:_[a-z]{1,20})?|bash|run_code)"
     r"|(?P<result>observation|tool_response|function_results?|tool_results?|execution_result))>"
 )
+_CHILD = re.compile(r"<([a-z_]{1,40})>")
+_PROGRESS = "task_progress"
 _PARAMETER = re.compile(r"<parameter(?:=|\s+name=\")([\w.\-]{1,80})\"?>")
 _LABEL = re.compile(
     r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Observation|Final Answer)"
@@ -92,6 +102,8 @@ def _split_tags(text: str) -> Iterator[Segment]:
             segment = Segment(match.start(), end, "call", call)
         if match.start() > position:
             yield Segment(position, match.start())
+        if match["tool"]:
+            yield from _find_progress(text, match.end(), body_end)
         yield segment
         position = end
     if position < len(text):
@@ -99,6 +111,10 @@ def _split_tags(text: str) -> Iterator[Segment]:
 
 
 def _parse_tagged_call(match: re.Match[str], body: str) -> ToolCall | None:
+    if match["tool"]:
+        parameters = _parse_children(body)
+        parameters.pop(_PROGRESS, None)
+        return ToolCall(match["tool"], parameters or None, "" if parameters else body.strip())
     name = match["function"] or match["invoke"]
     if name:
         return ToolCall(name, _parse_parameters(body))
@@ -106,6 +122,28 @@ def _parse_tagged_call(match: re.Match[str], body: str) -> ToolCall | None:
         language = match["run"].removeprefix("execute").removeprefix("run_code").strip("_")
         return ToolCall(language or "python", text=body.strip("\n"))
     return parse_call(parse_embedded_json(body))
+
+
+def _parse_children(body: str) -> dict[str, str]:
+    """Return the parameters of a tool, each in a tag of its own."""
+    parameters: dict[str, str] = {}
+    match = _CHILD.search(body)
+    while match is not None:
+        name, closing = match[1], f"</{match[1]}>"
+        # The content of a file may contain the closing tag.
+        find = body.rfind if name in ("content", "diff") else body.find
+        end = find(closing, match.end())
+        parameters[name] = body[match.end() : end if end >= 0 else len(body)].strip("\n")
+        match = _CHILD.search(body, end + len(closing)) if end >= 0 else None
+    return parameters
+
+
+def _find_progress(text: str, start: int, end: int) -> Iterator[Segment]:
+    """Yield the checklist that a call carries beside its parameters."""
+    opening = text.find(f"<{_PROGRESS}>", start, end)
+    closing = text.find(f"</{_PROGRESS}>", opening, end) if opening >= 0 else -1
+    if closing >= 0:
+        yield Segment(opening + len(_PROGRESS) + 2, closing, "thought")
 
 
 def _parse_parameters(body: str) -> dict[str, str]:

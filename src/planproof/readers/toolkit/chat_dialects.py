@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 
-ChatApi: TypeAlias = Literal["openai", "responses", "anthropic"]
+ChatApi: TypeAlias = Literal["openai", "responses", "anthropic", "other"]
 
 _RESPONSES_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
 # Anthropic's blocks, each with a key that others who use the same type do not have.
@@ -23,6 +23,9 @@ _ANTHROPIC_BLOCKS = {
     "document": "source",
 }
 _ANTHROPIC_ROLES = frozenset(("user", "assistant"))
+_GOOSE_PARTS = frozenset(("toolRequest", "toolResponse"))
+# Cline and Roo Code write results and context as texts of the user.
+_CLINE_CONTEXT = "<environment_details>"
 _PART_LIMIT = 20
 _INSPECT_SOURCES = frozenset(("input", "generate", "operator"))
 
@@ -31,6 +34,8 @@ def detect_chat_api(
     messages: Sequence[dict[str, Json]], container: dict[str, Json] | None = None
 ) -> ChatApi:
     """Detect the API of messages with a role; plain text counts as OpenAI's.
+
+    "other" are messages of assistants with a profile of their own.
 
     `container` is the object around them: Anthropic's has the system prompt next to the messages.
     """
@@ -48,6 +53,10 @@ def detect_chat_api(
                 continue
             if kind in _RESPONSES_PARTS:
                 return "responses"
+            if kind in _GOOSE_PARTS or (
+                kind == "text" and (text_at(part, "text") or "").startswith(_CLINE_CONTEXT)
+            ):
+                return "other"
             anthropic = anthropic or (kind in _ANTHROPIC_BLOCKS and _ANTHROPIC_BLOCKS[kind] in part)
     return "anthropic" if anthropic and all(map(_may_be_anthropic, messages)) else "openai"
 

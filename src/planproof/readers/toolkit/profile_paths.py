@@ -2,8 +2,9 @@
 
 A path is a list of keys joined by dots: `message.content`. `*` stands for every item of a list or
 every value of an object, `.` for the value itself, `@key` for the key under which it was found,
-`@json` for the JSON inside a text, and `^` at the beginning for the whole record. A key that
-contains a dot is put in double quotes: `attributes."gen_ai.tool.name"`.
+`@json` for the JSON inside a text, `@json-values` for an object whose texts may each contain JSON,
+and `^` at the beginning for the whole record. A key that contains a dot is put in double quotes:
+`attributes."gen_ai.tool.name"`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from planproof.core.content import Json
-from planproof.core.json_values import format_value, is_list, is_object, parse_embedded_json
+from planproof.core.json_values import (
+    NOT_STRICT_ERRORS,
+    format_value,
+    is_list,
+    is_object,
+    parse_embedded_json,
+    parse_strict,
+)
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
 
@@ -78,12 +86,25 @@ def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
         inner = parse_embedded_json(value) if isinstance(value, str) else value
         if inner is not None:
             yield from _walk_embedded(Node(inner, node.pointer, node.key), steps, index + 1, node)
+    elif step == "@json-values" and is_object(value):
+        parsed = {key: _parse_text(item) for key, item in value.items()}
+        yield from _walk(Node(parsed, node.pointer, node.key), steps, index + 1)
     elif is_object(value) and step in value:
         yield from _walk(
             Node(value[step], f"{node.pointer}/{escape(step)}", step), steps, index + 1
         )
     elif is_list(value) and step.isdigit() and int(step) < len(value):
         yield from _walk(Node(value[int(step)], f"{node.pointer}/{step}", step), steps, index + 1)
+
+
+def _parse_text(value: Json) -> Json:
+    """Return the JSON value that a text contains; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_strict(value)
+    except NOT_STRICT_ERRORS:
+        return value
 
 
 def _walk_embedded(node: Node, steps: tuple[str, ...], index: int, text: Node) -> Iterator[Node]:
@@ -138,7 +159,10 @@ class Test(
 
 
 Condition: TypeAlias = dict[str, str | list[str] | Test]
-"""Maps paths to what must hold there: a value, one of several values, or a test."""
+"""Maps paths to what must hold there: a value, one of several values, or a test.
+
+Of the values at a path with `*`, one must meet it.
+"""
 
 
 class CompiledCondition:
@@ -149,14 +173,14 @@ class CompiledCondition:
 
     def holds(self, node: Node, record: Node) -> bool:
         """Return whether all tests hold."""
-        for path, test in self._tests:
-            found = path.first(node, record)
-            if isinstance(test, Test):
-                if not test.holds(found):
-                    return False
-            elif found is None or value_text(found.value) not in test:
-                return False
-        return True
+        return all(_holds(path, test, node, record) for path, test in self._tests)
+
+
+def _holds(path: Path, test: frozenset[str] | Test, node: Node, record: Node) -> bool:
+    found = [*path.every(node, record)] if "*" in path.steps else [path.first(node, record)]
+    if isinstance(test, Test):
+        return any(map(test.holds, found or [None]))
+    return any(one is not None and value_text(one.value) in test for one in found)
 
 
 def _compile_test(test: str | list[str] | Test) -> frozenset[str] | Test:

@@ -222,6 +222,8 @@ def parse_status(value: Json) -> EventStatus | None:
     """Parse the status field of a record; None if it is not understood."""
     if is_object(value):
         value = value.get("status_code") or value.get("code")
+    if isinstance(value, bool):  # `success: false`
+        return _OK if value else _ERROR
     if isinstance(value, str):
         return _STATUS_WORDS.get(value.rpartition("_")[2].lower())
     return None
