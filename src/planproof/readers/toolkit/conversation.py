@@ -77,6 +77,7 @@ class Conversation:
         self.speaker = "assistant"
         self._last_commentary: EventDraft | None = None
         self._has_text_calls = False
+        self._first_call = 0
 
     def add_message(self, message: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Add one message; `turn` is the key of the model turn that it belongs to."""
@@ -172,14 +173,14 @@ class Conversation:
         self._builder.begin_turn(turn)
         self._last_commentary = None
         self._has_text_calls = False
-        before = self._builder.call_count
+        self._first_call = self._builder.call_count
         plain = _RARE_KEYS.isdisjoint(message)
         if not plain:
             self._add_thoughts(message, pointer, actor)
         silent = plain and message.get("content") is None
         prose = [] if silent else self._add_content(message, pointer, actor)
         self._add_calls(message, pointer, actor)
-        if prose and self._builder.call_count > before:
+        if prose and self._builder.call_count > self._first_call:
             self.mark_as_reasoning(prose)
 
     def _get_actor(self, message: dict[str, Json]) -> str:
@@ -203,7 +204,15 @@ class Conversation:
             # Some formats give the calls both as content parts and in a list.
             listed = {get_call_id(call) for call in calls if is_object(call)}
             parts = [part for part in parts if not _is_listed_call(part, listed)]
-        prose = [draft for part in parts for draft in self._add_part(part, actor)]
+        prose: list[EventDraft] = []
+        for index, part in enumerate(parts):
+            prose += self._add_part(part, actor)
+            if part.kind == "result" and parts[index + 1 : index + 2]:
+                # A hosted tool ran inside this message: what follows was issued later.
+                self.mark_as_reasoning(prose)
+                prose, self._last_commentary = [], None
+                self._first_call = self._builder.call_count
+                self._builder.begin_turn()
         if images and prose:
             prose[-1].images += images
         elif images:
