@@ -555,6 +555,9 @@ class _ProfileRun:
         if found is None:
             return
         text, pointer, images = self._extract(found)
+        if kind is Kind.BOOKKEEPING and is_list(found.value):
+            steps = enumerate(map(format_value, found.value), 1)
+            text, pointer = "\n".join(f"{n}. {step}" for n, step in steps), found.pointer
         if not text.strip() and not images:
             return
         named = part.actor.get_text(node, self._record) if part.actor else None

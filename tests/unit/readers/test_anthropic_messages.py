@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from planproof.core.trace import EventStatus
 from planproof.readers.anthropic_messages import AnthropicMessagesReader
 from planproof.readers.decoding.source import Source
