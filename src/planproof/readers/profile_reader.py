@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, zip_longest
 
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time
@@ -293,6 +293,7 @@ class _CompiledCall:
         arguments = part.arguments
         self.arguments = None if isinstance(arguments, dict) else _compile_field(arguments)
         self.omit = frozenset(part.omit)
+        self.spans_records = isinstance(arguments, str) and arguments.startswith(">")
         built = arguments if isinstance(arguments, dict) else {}
         self.built = {name: _CompiledField(field) for name, field in built.items()}
 
@@ -429,7 +430,10 @@ class _ProfileRun:
     def read_records(self, records: Iterable[Node]) -> None:
         """Read the records of a JSON source."""
         rules = self._reader.rules
-        for record in records:
+        listed = list(records)
+        for record, after in zip_longest(listed, listed[1:]):
+            if after is not None:
+                record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
             if not self._started:
                 self._started = self._fields.after.holds(record, record)
                 if not self._started:
@@ -588,7 +592,9 @@ class _ProfileRun:
         draft = self._call_ids.get(call.id) if call.id else None
         if draft is None or self._profile.repeated_calls == "keep":
             actor = part.actor.get_text(node, record) if part.actor else None
-            draft = self._builder.add_call(call, node.pointer, actor or self._actor)
+            # A call of two records is in the list that holds both.
+            pointer = record.pointer.rpartition("/")[0] if part.spans_records else node.pointer
+            draft = self._builder.add_call(call, pointer, actor or self._actor)
             self._agent_records += 1
             if call.id:
                 self._call_ids[call.id] = draft

@@ -8,6 +8,7 @@ from typing import Any
 from planproof.core.pointer import resolve
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import split_traces
 from planproof.readers.detect import read_trace
 from planproof.readers.record_counts import explain_not_understood
 from tests.third_party import V2_TRACES, with_v2_traces
@@ -202,7 +203,7 @@ def test_an_evaluation_set_of_the_agent_development_kit() -> None:
 
 
 def test_a_reference_is_not_a_run() -> None:
-    cases = [
+    cases: list[dict[str, Any]] = [
         {
             "query": "Turn it off.",
             "expected_tool_use": [{"tool_name": "set_device", "tool_input": {}}],
@@ -253,3 +254,86 @@ def test_files_that_other_readers_read() -> None:
         "bash_code_execution",
     ]
     assert all(event.output for event in streamed)
+
+
+def test_an_answer_of_toolbench() -> None:
+    def node(kind: str, description: str, **more: Any) -> dict[str, Any]:
+        return {"node_type": kind, "description": description, "depth": 1, **more}
+
+    chain = [
+        node("Thought", "I search."),
+        node("Action", "search"),
+        node("Action Input", '{"name": "Ann"}', observation='{"response": "found"}'),
+        node("Action", "Finish"),
+        node("Action Input", '{"final_answer": "Ann"}', observation=""),
+    ]
+    answer = {"query": "Who?", "final_answer": "", "function": [{"name": "search"}]}
+    document = {"win": True, "trys": [{"chain": chain}], "answer_generation": answer}
+    trace = read(document, "toolbench")
+    assert brief(trace) == [
+        ("message", None, "Who?"),
+        ("reasoning", None, "I search."),
+        ("action", "search", ""),
+        ("action", "Finish", ""),
+    ]
+    search, finish = actions(trace)
+    assert (search.arguments, search.output) == ({"name": "Ann"}, '{"response": "found"}')
+    assert search.pointer == "/trys/0/chain"
+    assert search.output_pointer == "/trys/0/chain/2/observation"
+    assert finish.arguments == {"final_answer": "Ann"}
+
+
+def test_messages_of_letta() -> None:
+    call = {"name": "search", "arguments": '{"q": "x"}', "tool_call_id": "c1"}
+    messages = [
+        {"message_type": "user_message", "content": "Look."},
+        {"message_type": "reasoning_message", "reasoning": "I look.", "step_id": "s"},
+        {"message_type": "tool_call_message", "tool_call": call, "step_id": "s"},
+        {
+            "message_type": "tool_return_message",
+            "tool_return": "No access",
+            "status": "error",
+            "tool_call_id": "c1",
+        },
+        {"message_type": "assistant_message", "content": "I can't."},
+        {"message_type": "usage_statistics", "total_tokens": 3},
+    ]
+    for document in (messages, {"messages": messages}, lines(*messages)):
+        trace = read(document, "letta")
+        assert brief(trace) == [
+            ("message", None, "Look."),
+            ("reasoning", None, "I look."),
+            ("action", "search", ""),
+            ("message", None, "I can't."),
+        ]
+        [found] = actions(trace)
+        assert (found.arguments, found.output) == ({"q": "x"}, "No access")
+        assert found.status.value == "error"
+        assert found.turn == trace.events[1].turn
+
+
+def test_simulations_of_tau2() -> None:
+    call = {"id": "c1", "name": "lookup", "arguments": {"id": "7"}, "requestor": "assistant"}
+    restart = {**call, "id": "c2", "name": "restart_phone", "requestor": "user"}
+    messages = [
+        {"role": "user", "content": "It is broken.", "tool_calls": None},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "id": "c1", "content": "found", "requestor": "assistant"},
+        {"role": "user", "content": None, "tool_calls": [restart]},
+        {"role": "tool", "id": "c2", "content": "restarted", "requestor": "user"},
+        {"role": "assistant", "content": "Fine.", "tool_calls": None},
+    ]
+    simulation = {"id": "s1", "task_id": "0", "messages": messages}
+    trace = read({"info": {}, "tasks": [], "simulations": [simulation]}, "general")
+    assert brief(trace) == [
+        ("message", None, "It is broken."),
+        ("action", "lookup", ""),
+        ("message", None, "Fine."),
+    ]
+    assert actions(trace)[0].output == "found"
+    assert [part.why for part in trace.skipped] == [
+        "calls by the user",
+        "result of a call by the user",
+    ]
+    several = {"simulations": [simulation, {**simulation, "id": "s2"}]}
+    assert [part.id for part in split_traces(Source.from_value(several))] == ["s1", "s2"]

@@ -162,6 +162,9 @@ def _list_candidates(source: Source) -> list[tuple[int | str, Json]]:
     if source.form == "jsonl":
         return list(document)
     if is_object(document):
+        simulations = document.get("simulations")
+        if is_list(simulations) and len(simulations) > 1:
+            return list(enumerate(simulations))  # of tau2; a single one is read in place
         for key in _WRAPPER_KEYS:
             if isinstance(document.get(key), (dict, list)):
                 document = document[key]

@@ -257,6 +257,8 @@ class Conversation:
             self._builder.add_call(call, pointer, actor)
 
     def _add_user_message(self, message: dict[str, Json], pointer: str) -> None:
+        if message.get("tool_calls"):
+            self._builder.skip(f"{pointer}/tool_calls", "calls by the user")
         key = _content_key(message)
         content = message.get(key)
         if isinstance(content, str):
@@ -315,6 +317,10 @@ class Conversation:
         call_id = message.get("tool_call_id")
         if not call_id or not isinstance(call_id, str):
             call_id = text_at(message, "call_id", "tool_use_id")
+        if message.get("requestor") == "user":
+            # Simulated users may have tools of their own.
+            self._builder.skip(pointer, "result of a call by the user")
+            return
         name = status = None
         # Most messages have none of these keys: one set comparison is faster.
         if not _EXTRA_RESULT_KEYS.isdisjoint(message):
