@@ -285,7 +285,7 @@ def test_the_plan_of_an_orchestrator() -> None:
     )
     assert [(event.kind.value, event.name) for event in trace.events] == [
         ("message", None),
-        ("reasoning", None),
+        ("bookkeeping", None),
         ("bookkeeping", "plan"),
         ("message", None),
     ]

@@ -15,7 +15,7 @@ def test_a_chat_with_stage_directions() -> None:
     trace = read(STAGED_CHAT)
     assert brief(trace) == [
         ("message", None, "How many stops are there?"),
-        ("reasoning", None, 'Updated Ledger:\n{"done": false}'),
+        ("bookkeeping", None, 'Updated Ledger:\n{"done": false}'),
         ("action", "WebSurfer", "Search for the stops."),
         ("action", "type", "I typed 'stops. of the line' into the search bar."),
         ("message", None, "There are 6 stops."),
@@ -90,7 +90,7 @@ def test_the_plan_stands_behind_the_facts() -> None:
     )
     trace = read([thought(text), thought("New plan:\n\n- Tell."), thought("Hm.")])
     assert brief(trace) == [
-        ("reasoning", None, "Initial plan:\n\nWe are working on this."),
+        ("bookkeeping", None, "Initial plan:\n\nWe are working on this."),
         ("bookkeeping", "plan", "- Look.\n- Tell."),
         ("bookkeeping", "plan", "- Tell."),
         ("reasoning", None, "Hm."),

@@ -135,7 +135,7 @@ def test_the_console_of_a_team_after_what_was_installed() -> None:
     assert brief(trace) == [
         ("message", None, "Count the files."),
         (
-            "reasoning",
+            "bookkeeping",
             None,
             "We are working to address the following user request:\n\nCount the files.",
         ),

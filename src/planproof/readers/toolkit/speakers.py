@@ -212,18 +212,18 @@ _WARNING = re.compile(r"^/[^\s:]{1,400}:\d{1,7}: \w{0,40}Warning: ", re.MULTILIN
 
 
 def is_ledger(text: str) -> bool:
-    """Return whether a text is the orchestrator's note to itself, not a message to anyone."""
+    """Return whether a text is the orchestrator's bookkeeping, not a message to anyone."""
     return _LEDGER.match(text) is not None
 
 
 def add_ledger(builder: TraceBuilder, text: str, pointer_for: PointerFactory, actor: str) -> None:
-    """Add a ledger: what the orchestrator thinks, and the plan in it as a separate event."""
+    """Add a ledger; a plan in it is a separate event."""
     # Searching for plain words first is much faster in long ledgers.
     marked = _PLAN_INTRODUCTION.search(text) if "as best as possible" in text else None
     marked = marked or _PLAN_LABEL.match(text)
     start = marked.end() if marked is not None else len(text)
     before = text[: marked.start() if marked is not None else start].strip()
-    builder.add_message(Kind.REASONING, before, pointer_for(0, start), actor)
+    builder.add_message(Kind.BOOKKEEPING, before, pointer_for(0, start), actor)
     warning = _WARNING.search(text, start) if "Warning: " in text else None
     end = warning.start() if warning is not None else len(text)
     builder.add_plan(text[start:end].strip(), pointer_for(start, end), actor)
