@@ -127,11 +127,11 @@ def _add_result(
         builder.add_message(Kind.SYSTEM, text, where, "environment")
 
 
-def _find_element(state: Json, arguments: Json, number: int) -> dict[str, Json]:
+def _find_element(state: Json, arguments: Json, number: int) -> list[Json]:
     """Return what the state says about the element that an action names by its number."""
     key = next((key for key in _INDEX_KEYS if key in arguments), "") if is_object(arguments) else ""
     if not key or not is_object(state):
-        return {}
+        return []
     touched, items = state.get("interacted_element"), state.get("items")
     if is_list(touched) and number < len(touched) and is_object(touched[number]):
         element = touched[number]
@@ -140,10 +140,10 @@ def _find_element(state: Json, arguments: Json, number: int) -> dict[str, Json]:
     for item in items if is_list(items) else ():
         if is_object(item) and item.get("index") == arguments[key]:
             return _describe_markup(text_at(item, "text") or "")
-    return {}
+    return []
 
 
-def _describe_markup(text: str) -> dict[str, Json]:
+def _describe_markup(text: str) -> list[Json]:
     """Describe an element that is given as HTML."""
     markup = _MARKUP.match(text)
     if markup is None:
@@ -152,12 +152,9 @@ def _describe_markup(text: str) -> dict[str, Json]:
     return _describe_element({"tag_name": markup[1], "text": markup[3].strip(), **attributes})
 
 
-def _describe_element(attributes: dict[str, Json]) -> dict[str, Json]:
-    """Return the role, the label and the address of an element."""
-    label = text_at(attributes, *_LABEL_KEYS)
-    described: dict[str, Json] = {
-        "role": text_at(attributes, "role", "tag_name", "node_name"),
-        "label": label.strip()[:_MAX_LABEL] if label is not None else None,
-        "url": text_at(attributes, "href"),
-    }
-    return {key: value for key, value in described.items() if value}
+def _describe_element(attributes: dict[str, Json]) -> list[Json]:
+    """Return the role, the label and the address of an element, as they are written."""
+    label = text_at(attributes, *_LABEL_KEYS) or ""
+    role = text_at(attributes, "role", "tag_name", "node_name")
+    found = (role, label.strip()[:_MAX_LABEL], text_at(attributes, "href"))
+    return [value for value in found if value]

@@ -58,9 +58,9 @@ def test_actions_of_a_step_and_their_results() -> None:
     assert typed.arguments == {
         "index": 4,
         "text": "Ann",
-        "element": {"role": "INPUT", "label": "Name"},
+        "element": ["INPUT", "Name"],
     }
-    assert clicked.arguments["element"] == {"role": "a", "label": "Pay", "url": "/pay"}
+    assert clicked.arguments["element"] == ["a", "Pay", "/pay"]
     assert [event.output for event in (typed, clicked, back)] == [
         "Typed Ann",
         "Element 7 is gone",
@@ -85,7 +85,7 @@ def test_a_page_given_as_a_list_of_elements() -> None:
     said = {"current_state": {"next_goal": "Pay."}}
     trace = read({"history": [step(said, {"click_element": {"index": 1}}, {}, items=items)]})
     [call] = actions(trace)
-    assert call.arguments["element"] == {"role": "button", "label": "Pay", "url": "/pay"}
+    assert call.arguments["element"] == ["button", "Pay", "/pay"]
     assert trace.events[0].pointer == "/history/0/model_output/current_state/next_goal"
 
 
@@ -101,6 +101,6 @@ def test_a_history_of_browser_use() -> None:
         "done",
     ]
     assert found[0].arguments == {"query": "elon musk"}
-    assert found[1].arguments["element"]["label"] == "Alle akzeptieren"
+    assert found[1].arguments["element"] == ["button", "Alle akzeptieren"]
     assert found[2].output.startswith("🖱️  Clicked element 97")
     assert sum(event.kind.value == "reasoning" for event in trace.events) == 4
