@@ -200,6 +200,8 @@ def test_an_evaluation_set_of_the_agent_development_kit() -> None:
     [call] = actions(trace)
     assert (call.arguments, call.output) == ({"status": "OFF"}, '{"result": "done"}')
     assert trace.events[0].actor == "user"
+    several = Source.from_value({"eval_set_id": "s", "eval_cases": [*cases, {**cases[0]}]})
+    assert [part.id for part in split_traces(several)] == ["e", "e-2"]
 
 
 def test_a_reference_is_not_a_run() -> None:

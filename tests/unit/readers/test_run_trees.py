@@ -7,6 +7,7 @@ import pytest
 
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import split_traces
 from planproof.readers.run_trees import RunTreeReader
 from tests.third_party import V2_TRACES, with_v2_traces
 from tests.unit.readers.samples import actions, brief, lines
@@ -189,6 +190,17 @@ def test_nested_runs() -> None:
     root: dict[str, Any] = {**RUNS[0], "child_runs": RUNS[1:]}
     [call] = actions(read(root))
     assert (call.pointer, call.output_pointer) == ("/child_runs/0/outputs", "/child_runs/1/outputs")
+
+
+def test_runs_of_several_traces_are_split() -> None:
+    other = [{**value, "trace_id": "r9", "id": f"{value['id']}b"} for value in RUNS]
+    for document in ([*RUNS, *other], {"runs": [*RUNS, *other]}):
+        assert [part.id for part in split_traces(Source.from_value(document))] == ["r1", "r9"]
+    traces = [
+        {"trace": {"id": id_}, "observations": [observation("GENERATION", "x", 1, None, input="y")]}
+        for id_ in ("t1", "t2")
+    ]
+    assert [part.id for part in split_traces(Source.from_value(traces))] == ["t1", "t2"]
 
 
 LANGFUSE_FILES = [
