@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from planproof.core.pointer import resolve
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
@@ -339,3 +341,30 @@ def test_simulations_of_tau2() -> None:
     ]
     several = {"simulations": [simulation, {**simulation, "id": "s2"}]}
     assert [part.id for part in split_traces(Source.from_value(several))] == ["s1", "s2"]
+
+
+API_FILES = [
+    # file, reader, calls, results, texts
+    ("api_anthropic-code-execution-20250825.pptx-skill.json", "anthropic-messages", 61, 61, 24),
+    ("api_anthropic-web-search-tool.1.json", "anthropic-messages", 2, 2, 8),
+    ("api_openai-code-interpreter-tool.1.json", "openai-responses", 3, 2, 1),
+    ("api_openai-compaction.1.json", "openai-responses", 0, 0, 1),
+    ("api_openai-shell-local-multiturn.1.json", "openai-responses", 0, 0, 1),
+    ("api_openai-shell-tool.chunks.txt", "openai-responses", 1, 0, 1),
+    ("api_anthropic-code-execution.chunks.txt", "event-stream", 3, 3, 4),
+    ("written/langsmith_runs.jsonl", "run-tree", 1, 1, 2),
+    ("written/tau2_simulation.json", "general", 1, 1, 3),
+    ("written/strands_bedrock_converse.json", "openai-messages", 1, 1, 3),
+    ("letta_memgpt_agent_with_convo.af", "general", 0, 0, 0),
+]
+
+
+@with_v2_traces
+@pytest.mark.parametrize(("name", "reader", "calls", "results", "texts"), API_FILES)
+def test_counts_of_files(name: str, reader: str, calls: int, results: int, texts: int) -> None:
+    trace = read_file(name, reader)
+    found = actions(trace)
+    assert len(found) == calls
+    assert sum(event.output_pointer is not None for event in found) == results
+    kinds = [event.kind.value for event in trace.events]
+    assert kinds.count("message") + kinds.count("reasoning") == texts
