@@ -91,7 +91,7 @@ class ProfileReader:
         is_checked = detect.document and (form == "json" or is_object(source.document))
         if is_checked and not document.holds(whole, whole):
             return False
-        head = list(islice(self._iter_records(source), _SNIFF_RECORDS))
+        head = list(islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS))
         if not head or not all(every.holds(record, record) for record in head):
             return False
         return not detect.some or any(some.holds(record, record) for record in head)
@@ -146,8 +146,11 @@ class ProfileReader:
         records = self._find_records(source)
         if self.profile.newest_first is not None:
             records = _order_by(_CompiledField(self.profile.newest_first), list(records))
+        return self._unwrap(records)
+
+    def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
         if self.profile.unwrap is None:
-            return iter(records)
+            return records
         inner = _CompiledField(self.profile.unwrap)
         return (inner.get(record, record) or record for record in records)
 

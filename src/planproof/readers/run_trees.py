@@ -70,7 +70,7 @@ class RunTreeReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the first entries are observations or runs."""
-        entries = _find_entries(source)[:_SNIFF_LIMIT]
+        entries = _find_entries(source, _SNIFF_LIMIT)
         return bool(entries) and all(_is_run(value) for _, value in entries)
 
     def read(self, source: Source) -> Trace:
@@ -100,13 +100,13 @@ def add_runs(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
         _add_task(builder, first, runs)
 
 
-def _find_entries(source: Source) -> list[tuple[str, Json]]:
+def _find_entries(source: Source, limit: int | None = None) -> list[tuple[str, Json]]:
     if source.form == "jsonl":
-        return [(f"L{line}", value) for line, value in source.document]
+        return [(f"L{line}", value) for line, value in source.document[:limit]]
     value, pointer = source.document, ""
     for _ in range(_MAX_DEPTH):
         if is_list(value):
-            return [(f"{pointer}/{index}", item) for index, item in enumerate(value)]
+            return [(f"{pointer}/{index}", item) for index, item in enumerate(value[:limit])]
         if not is_object(value) or _is_run(value):
             break
         key = next((key for key in _CONTAINER_KEYS if isinstance(value.get(key), dict | list)), "")
