@@ -26,7 +26,6 @@ from planproof.readers.record_counts import explain_not_understood
 from scripts import bench
 
 _AGENT_KINDS = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
-_CALL_KINDS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 _MAX_CALL_RATIO = 1.1
 _FOLDED = str.maketrans("", "", " \t\n\r\f\v\u00a0\"'`\\\u2018\u2019\u201c\u201d")
 
@@ -66,7 +65,7 @@ def measure_trace(record: dict[str, Any]) -> TraceReading:
             first_missing=str(error),
         )  # fmt: skip
     found, missing = _find_actions(anchors, trace, source)
-    calls = [event for event in trace.events if event.kind in _CALL_KINDS]
+    calls = [event for event in trace.events if _is_call(event)]
     return TraceReading(
         name,
         record["source"],
@@ -108,6 +107,13 @@ def _source_span(event: Event, source: Source) -> str:
 def fold(text: str) -> str:
     """Return a text without white space, quotes and backslashes."""
     return text.replace("\\n", "").replace("\\t", "").translate(_FOLDED)
+
+
+def _is_call(event: Event) -> bool:
+    """Return whether an event is a call: also one of a to-do tool, but not a note or a plan."""
+    if event.kind is Kind.BOOKKEEPING:
+        return event.name is not None and event.arguments is not None
+    return event.kind is Kind.ACTION
 
 
 def _count_repeated(calls: Sequence[Event]) -> int:

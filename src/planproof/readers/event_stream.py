@@ -10,6 +10,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.streamed_parts import StreamAssembler, are_chunks
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
@@ -49,7 +50,7 @@ class EventStreamReader:
     def read(self, source: Source) -> Trace:
         """Return the messages and calls of the stream, ordered by their first chunks."""
         builder = TraceBuilder(source.skipped)
-        assembler = StreamAssembler(builder)
+        assembler, conversation = StreamAssembler(builder), Conversation(builder)
         message = ""
         for line, value in iter_entries(source):
             if not is_object(value):
@@ -57,7 +58,14 @@ class EventStreamReader:
             elif _is_completion(value):
                 _add_completion(assembler, value, line)
             elif _is_message_event(value):
-                message = _add_message_event(assembler, value, line, message)
+                block = value.get("content_block")
+                if is_object(block) and "tool_use_id" in block:
+                    # The result of a hosted tool, which ran inside this message: what follows was
+                    # issued later.
+                    conversation.add_result(block, f"{line}/content_block")
+                    message += "+"
+                else:
+                    message = _add_message_event(assembler, value, line, message)
             else:
                 _add_chunk(builder, assembler, value, line)
         assembler.finish()

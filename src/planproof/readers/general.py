@@ -6,7 +6,6 @@ how much of the source it read. A text becomes one message and counts as not und
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from planproof.core.content import Json
@@ -14,6 +13,7 @@ from planproof.core.json_values import (
     format_value,
     is_list,
     is_object,
+    key_with_list,
     key_with_text,
     parse_time,
     text_at,
@@ -23,9 +23,8 @@ from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.intercode import add_arrays
-from planproof.readers.openinference import OPENINFERENCE
-from planproof.readers.opentelemetry import GEN_AI
 from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
+from planproof.readers.run_trees import add_runs
 from planproof.readers.toolkit.conversation import (
     AGENT_ROLES,
     ROLES,
@@ -35,13 +34,10 @@ from planproof.readers.toolkit.conversation import (
     get_role,
     is_message,
 )
-from planproof.readers.toolkit.entries import make_constant_pointer
-from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
+from planproof.readers.toolkit.entries import iter_items, make_constant_pointer
 from planproof.readers.toolkit.prose_actions import is_run_result
 from planproof.readers.toolkit.response_items import ITEM_TYPES, ResponseItems
-from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind, is_span
-from planproof.readers.toolkit.span_reading import SpanWriter
-from planproof.readers.toolkit.span_source import build_span_tree
+from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.tool_calls import (
     ToolCall,
@@ -90,70 +86,12 @@ class GeneralReader:
         return replace(trace, record_counts=count_json_records(source, trace))
 
 
-_KIND_ATTRIBUTES = ("mlflow.spanType", "span.type", "type")
-_KIND_FIELDS = ("run_type", "span_type", "type")
-_SPAN_KINDS: dict[str, SpanKind] = {
-    "tool": "tool",
-    "execute_tool": "tool",
-    "llm": "model",
-    "chat": "model",
-    "chat_model": "model",
-    "completion": "model",
-    "generation": "model",
-}
-_SPAN_OUTPUT_KEYS = ("tool_response", "output.value", "mlflow.spanOutputs", "outputs", "output")
-
-
-def add_spans(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
-    """Add the events of spans, in the order in which the spans began."""
-    for pointer, value in entries:
-        if not is_span(value):
-            builder.skip(pointer, "not a span")
-    spans = [(pointer, value) for pointer, value in entries if is_span(value)]
-    # Spans of known conventions also occur inside documents of unknown format.
-    writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI, _RUN_CONVENTION))
-    writer.add_spans(build_span_tree(spans, builder.skip))
-
-
-def _classify_span(span: Span) -> SpanKind | None:
-    kind = text_at(span.attributes, *_KIND_ATTRIBUTES) or text_at(span.value, *_KIND_FIELDS)
-    return _SPAN_KINDS.get((kind or "").strip('"').lower(), "")
-
-
-def _parse_answer(span: Span) -> Iterator[MessagePart]:
-    key = span.find_key(_SPAN_OUTPUT_KEYS)
-    if key is not None:
-        yield from parse_messages(span.attributes[key], span.pointer_to(key))
-
-
-def _parse_prompt(_: Span) -> Iterator[MessagePart]:
-    return iter(())
-
-
-_RUN_CONVENTION = SpanConvention(
-    classify=_classify_span,
-    parse_answer=_parse_answer,
-    parse_prompt=_parse_prompt,
-    tool_names=("tool.name", "tool_name", "name"),
-    call_ids=("tool_call_id",),
-    inputs=(
-        "tool_arguments",
-        "tool.arguments",
-        "input.value",
-        "mlflow.spanInputs",
-        "inputs",
-        "input",
-    ),
-    outputs=_SPAN_OUTPUT_KEYS,
-    agent_names=("name",),
-)
-
-
 _CONTAINER_KEYS = (
-    "messages traj trajectory turn_history history chat_history conversation turns steps events "
-    "spans child_spans resourceSpans scopeSpans execution_trace trace traces logs log values "
-    "records runs samples items data actions output outputs".split()
+    "messages traj trajectory turn_history history chat_history conversation turns steps "
+    "iterations events spans observations child_spans resourceSpans scopeSpans execution_trace "
+    "trace traces logs log values records runs samples items data actions output outputs".split()
 )
+_RUN_KEYS = ("messages", "trajectory", "history", "conversation", "turns", "steps", "events")
 _SNIFF_LIMIT = 20
 
 
@@ -176,7 +114,7 @@ class Walk:
         """Add the entries of a list or the lines of a file."""
         head = [value for _, value in entries[:_SNIFF_LIMIT]]
         if any(is_span(value) for value in head):
-            add_spans(self._builder, entries)
+            add_runs(self._builder, entries)
             return
         silent: list[str] = []
         for pointer, value in entries:
@@ -194,7 +132,7 @@ class Walk:
 
     def _add_object(self, value: dict[str, Json], pointer: str) -> bool:
         if is_span(value):
-            add_spans(self._builder, [(pointer, value)])
+            add_runs(self._builder, [(pointer, value)])
             return True
         if is_message(value) or is_turn(value):
             self._chat.add_turn(value, pointer)
@@ -287,8 +225,11 @@ _RESULT_TYPES = frozenset(
 )
 _CALL_TYPES = frozenset("tool_call tool_use tool-call".split())
 _OUTPUT_KEYS = ("output", "result", "observation", "response", "tool_output", "tool_response")
+_CALL_LIST_KEYS = ("tool_calls", "toolCalls", "function_calls", "tool_uses")
+_RESULT_LIST_KEYS = ("tool_results", "toolResults", "tool_outputs", "results", "observations")
 _NOTICE_TYPES = frozenset(("system", "summary", "notice"))
 _TEXT_KEYS = ("content", "summary", "text", "message")
+_ANSWER_KEYS = ("content", "response", "text", "message")
 
 
 class RecordWriter:
@@ -319,6 +260,8 @@ class RecordWriter:
             self._chat.flush()
             return self._items.add_item(value, pointer)
         self._items.end_turn()
+        if self._add_model_turn(value, pointer):
+            return True
         if kind == "thinking":
             self._add_thought(value, pointer)
         elif kind in _RESULT_TYPES:
@@ -337,6 +280,32 @@ class RecordWriter:
         self._in_model_turn = False
         self._items.end_turn()
         self._chat.add_turn(inner, pointer, text_at(inner, "id"))
+        return True
+
+    def _add_model_turn(self, value: dict[str, Json], pointer: str) -> bool:
+        """Add a record of one model turn: an answer, a list of calls, a list of their results."""
+        listed = key_with_list(value, _CALL_LIST_KEYS)
+        calls = [parse_call(item) for item in value[listed]] if listed is not None else []
+        answer = key_with_text(value, _ANSWER_KEYS)
+        if listed is None or not all(calls) or not (calls or answer):
+            return False
+        if any(value.get(key) and is_list(value[key]) for key in _RUN_KEYS):
+            return False  # the calls are repeated next to the run
+        self._chat.flush()
+        self._builder.begin_turn()
+        self._in_model_turn = False
+        conversation = self._chat.conversation
+        if answer is not None:
+            prose = conversation.add_text(value[answer], f"{pointer}/{answer}", "assistant")
+            conversation.mark_as_reasoning(prose if calls else [])
+        for index, call in enumerate(calls):
+            if call is not None:
+                draft = self._builder.add_call(call, f"{pointer}/{listed}/{index}", "assistant")
+                self._set_own_result(draft, value[listed][index], f"{pointer}/{listed}/{index}")
+        results = key_with_list(value, _RESULT_LIST_KEYS)
+        for item_pointer, item in iter_items(value.get(results or ""), f"{pointer}/{results}"):
+            result = item if is_object(item) else {"content": item}
+            conversation.add_result(result, item_pointer)
         return True
 
     def _begin_turn(self) -> None:

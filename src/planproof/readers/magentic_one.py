@@ -44,7 +44,8 @@ class MagenticOneReader:
             if role and isinstance(role, str) and isinstance(content, str):
                 moment = turn.get("timestamp")
                 builder.time = parse_time(moment) if moment else None
-                speakers.add_turn(content, make_constant_pointer(f"{pointer}/content"), role)
+                # The role says who speaks to whom, so the pointer covers it too.
+                speakers.add_turn(content, make_constant_pointer(pointer), role)
             else:
                 builder.skip(pointer, "not a speaker turn")
         speakers.flush()

@@ -1,4 +1,4 @@
-"""Read OpenAI Responses API items: a list, lines, or the input and output of requests."""
+"""Read OpenAI Responses API items: a list, lines, requests and responses, or a stream of events."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from planproof.readers.toolkit.response_items import ResponseItems, is_response_
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _LIST_KEYS = ("items", "data", "responses")
+_FINAL_EVENTS = frozenset(("response.completed", "response.incomplete", "response.failed"))
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
 
 
@@ -46,7 +47,9 @@ class OpenAIResponsesReader:
         builder = TraceBuilder(source.skipped)
         writer = _ItemWriter(builder, single_prompt=is_object(source.document))
         for pointer, value in iter_entries(source, _LIST_KEYS, _is_exchange):
-            if is_object(value) and _is_exchange(value):
+            if is_object(value) and _is_stream_event(value):
+                writer.add_stream_event(value, pointer)
+            elif is_object(value) and _is_exchange(value):
                 writer.add_exchange(value, pointer)
             else:
                 writer.add_item(value, pointer)
@@ -60,6 +63,21 @@ class _ItemWriter:
         self._prompt_history = PromptHistory(single_prompt=single_prompt)
         self._seen_ids = SeenIds(builder)
         self._system_prompts = SystemPrompts(builder)
+        self._has_streamed_items = False
+
+    def add_stream_event(self, value: dict[str, Json], pointer: str) -> None:
+        """Add the item that an event completes, or a whole response if it had no such events."""
+        kind = value["type"]
+        if kind == "response.created":
+            self._items.end_turn()
+            self._has_streamed_items = False
+        if kind == "response.output_item.done":
+            self._has_streamed_items = True
+            self.add_item(value.get("item"), f"{pointer}/item")
+        elif kind in _FINAL_EVENTS and not self._has_streamed_items:
+            self.add_exchange(value, pointer)
+        else:
+            self._builder.skip(pointer, "event of a stream; its item is read when it is complete")
 
     def add_item(self, value: Json, pointer: str) -> None:
         """Add one item."""
@@ -122,6 +140,11 @@ def _are_items(items: list[Json]) -> bool:
     return any(map(is_response_item, items)) or (
         bool(items) and detect_chat_api(items) == "responses"
     )
+
+
+def _is_stream_event(value: dict[str, Json]) -> bool:
+    kind = value.get("type")
+    return isinstance(kind, str) and kind.startswith("response.")
 
 
 def _is_exchange(value: dict[str, Json]) -> bool:

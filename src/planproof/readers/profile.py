@@ -45,12 +45,14 @@ class TextPart(_Part, frozen=True):
 class CallPart(_Part, frozen=True):
     """A call and, where the record has it, its result.
 
-    `arguments` is a path, or an object that is built from paths. `parse` is a text that holds name
-    and arguments, such as `search[Paris]`.
+    `arguments` is a path, or an object that is built from paths; a list of names with values counts
+    as an object, and the keys in `omit` are left out. `parse` is a text that holds name and
+    arguments, such as `search[Paris]`.
     """
 
     name: Field | None = None
     arguments: Field | dict[str, Field] | None = None
+    omit: list[str] = []
     text: Field | None = None
     parse: Field | None = None
     id: Field | None = None
@@ -165,6 +167,9 @@ class Profile(_Part, frozen=True, kw_only=True):
     The form `repr` is a text of Python values as `print` writes them; its records are values. In a
     text, `marks` are sequences such as the codes of a colour: a line is broken before one, and the
     mark is replaced, except after a colon, where it is removed.
+    `unwrap` is the part of a record that is read, such as the one inside an envelope. With
+    `newest_first`, the records are read from the last to the first, unless the value at this path
+    grows from the first to the last.
     """
 
     planproof: Literal["profile/1"]
@@ -182,6 +187,8 @@ class Profile(_Part, frozen=True, kw_only=True):
     turn: Field | None = None
     parent: Field | None = None
     time: Field = field(default_factory=lambda: list(_TIME_PATHS))
+    unwrap: Field | None = None
+    newest_first: Field | None = None
     repeats: Repeats | None = None
     repeated_calls: Literal["keep", "drop"] = "keep"
     test_file: str = ""

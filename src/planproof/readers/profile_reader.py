@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, zip_longest
 from textwrap import dedent
 from typing import TypeAlias
 
@@ -123,7 +123,7 @@ class ProfileReader:
         is_checked = detect.document and (form == "json" or is_object(source.document))
         if is_checked and not document.holds(whole, whole):
             return False
-        head = list(islice(self._iter_records(source), _SNIFF_RECORDS))
+        head = list(islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS))
         if not head or not all(every.holds(record, record) for record in head):
             return False
         return not detect.some or any(some.holds(record, record) for record in head)
@@ -189,6 +189,18 @@ class ProfileReader:
         return lines, _compile_patterns(detect.first), _compile_patterns(detect.never)
 
     def _iter_records(self, source: Source) -> Iterator[Node]:
+        records = self._find_records(source)
+        if self.profile.newest_first is not None:
+            records = _order_by(_CompiledField(self.profile.newest_first), list(records))
+        return self._unwrap(records)
+
+    def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
+        if self.profile.unwrap is None:
+            return records
+        inner = _CompiledField(self.profile.unwrap)
+        return (inner.get(record, record) or record for record in records)
+
+    def _find_records(self, source: Source) -> Iterator[Node]:
         if source.form == "jsonl":
             for line, value in source.document:
                 yield Node(value, f"L{line}")
@@ -229,6 +241,13 @@ class ProfileReader:
                 place_by_key[identity] = len(merged)
             merged.append(record)
         return iter(merged)
+
+
+def _order_by(key: _CompiledField, records: list[Node]) -> Iterator[Node]:
+    """Yield records in the order in which they were written; the newest may come first."""
+    times = [found.value for node in records if (found := key.get(node, node)) is not None]
+    is_oldest_first = len(times) > 1 and value_text(times[0]) < value_text(times[-1])
+    return iter(records) if is_oldest_first else reversed(records)
 
 
 class _CompiledField:
@@ -330,6 +349,8 @@ class _CompiledCall:
         self.status = _CompiledStatus(part)
         arguments = part.arguments
         self.arguments = None if isinstance(arguments, dict) else _compile_field(arguments)
+        self.omit = frozenset(part.omit)
+        self.spans_records = isinstance(arguments, str) and arguments.startswith(">")
         built = arguments if isinstance(arguments, dict) else {}
         self.built = {name: _CompiledField(field) for name, field in built.items()}
 
@@ -360,7 +381,19 @@ class _CompiledCall:
             return None, ""
         if isinstance(raw.value, bool | int | float):
             return None, value_text(raw.value)
-        return parse_arguments(raw.value)
+        if self.omit and is_object(raw.value):
+            return {key: raw.value[key] for key in raw.value if key not in self.omit}, ""
+        return parse_arguments(_join_pairs(raw.value))
+
+
+def _join_pairs(value: Json) -> Json:
+    """Return a list of names with values as an object, other values unchanged."""
+    pairs = [item for item in value if is_object(item)] if is_list(value) else []
+    if not pairs or not all(
+        "value" in pair and isinstance(pair.get("name"), str) for pair in pairs
+    ):
+        return value
+    return {pair["name"]: pair["value"] for pair in pairs}
 
 
 class _CompiledResult:
@@ -511,7 +544,10 @@ class _ProfileRun:
     def read_records(self, records: Iterable[Node]) -> None:
         """Read the records of a JSON source."""
         rules = self._reader.rules
-        for record in records:
+        listed = list(records)
+        for record, after in zip_longest(listed, listed[1:]):
+            if after is not None:
+                record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
             if not self._started:
                 self._started = self._fields.after.holds(record, record)
                 if not self._started:
@@ -662,6 +698,9 @@ class _ProfileRun:
         if found is None:
             return
         text, pointer, images = self._extract(found)
+        if kind is Kind.BOOKKEEPING and is_list(found.value):
+            steps = enumerate(map(format_value, found.value), 1)
+            text, pointer = "\n".join(f"{n}. {step}" for n, step in steps), found.pointer
         named = part.actor.get_text(node, self._record) if part.actor else None
         actor = named or fixed_actor or self._actor
         if part.chunks and self._extend_last_text(kind, actor, text, pointer):
@@ -715,7 +754,10 @@ class _ProfileRun:
             self._speakers.flush()
             if self._comment is not None and self._comment is self._builder.drafts[-1]:
                 self._comment.kind = Kind.REASONING
-            draft = self._builder.add_call(call, self._point_to(node), actor or self._actor)
+            # A call of two records is in the list that holds both.
+            whole = record.pointer.rpartition("/")[0]
+            pointer = whole if part.spans_records else self._point_to(node)
+            draft = self._builder.add_call(call, pointer, actor or self._actor)
             self._agent_records += 1
             self._last_call = draft
             if call.id:

@@ -99,7 +99,7 @@ def _add_step(builder: TraceBuilder, step: Json, pointer: str) -> None:
     action = text_at(step, "action") or ""
     if action.strip():
         call = ToolCall(get_command_name(action), text=action)
-        draft = builder.add_call(call, f"{pointer}/action", _ACTOR)
+        draft = builder.add_call(call, pointer, _ACTOR)
         if isinstance(seen, str):
             draft.set_output(seen, observation_pointer)
     elif isinstance(seen, str):
@@ -146,6 +146,4 @@ def _add_agent_message(builder: TraceBuilder, message: dict[str, Json], pointer:
             builder.add_call(call, event_pointer, _ACTOR)
     action = text_at(message, "action") or ""
     if not calls and action.strip():
-        builder.add_call(
-            ToolCall(get_command_name(action), text=action), f"{pointer}/action", _ACTOR
-        )
+        builder.add_call(ToolCall(get_command_name(action), text=action), pointer, _ACTOR)

@@ -230,13 +230,94 @@ MEMORY: list[dict[str, Any]] = [
         "observations": None,
     },
 ]
+OBSERVATIONS: dict[str, Any] = {
+    "trace": {"id": "t", "name": "run", "input": None, "output": None},
+    "observations": [
+        {
+            "id": "o1",
+            "traceId": "t",
+            "type": "AGENT",
+            "name": "helper",
+            "startTime": "2026-01-01T00:00:01Z",
+            "parentObservationId": None,
+            "input": None,
+            "output": None,
+            "metadata": "{}",
+        },
+        {
+            "id": "o2",
+            "traceId": "t",
+            "type": "GENERATION",
+            "name": "chat",
+            "startTime": "2026-01-01T00:00:02Z",
+            "parentObservationId": "o1",
+            "input": '[{"role": "user", "content": "Is it warm in Oslo?"}]',
+            "output": {
+                "role": "assistant",
+                "content": "I look it up.",
+                "tool_calls": [
+                    {"id": "c1", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+                ],
+            },
+            "metadata": "{}",
+        },
+        {
+            "id": "o3",
+            "traceId": "t",
+            "type": "TOOL",
+            "name": "weather",
+            "startTime": "2026-01-01T00:00:03Z",
+            "parentObservationId": "o1",
+            "input": '{"city": "Oslo"}',
+            "output": "3 degrees",
+            "metadata": "{}",
+        },
+    ],
+}
+RUNS: list[Any] = [
+    {
+        "id": "r1",
+        "name": "ChatOpenAI",
+        "run_type": "llm",
+        "trace_id": "r1",
+        "parent_run_id": None,
+        "start_time": "2026-01-01T00:00:01",
+        "inputs": {"messages": [[{"kwargs": {"content": "Is it warm?", "type": "human"}}]]},
+        "outputs": {"generations": [[{"message": {"kwargs": {"content": "No.", "type": "ai"}}}]]},
+    },
+]
+BROWSER_HISTORY: dict[str, Any] = {
+    "history": [
+        {
+            "model_output": {
+                "thinking": "The form is open.",
+                "next_goal": "Send it.",
+                "action": [{"click_element_by_index": {"index": 7}}, {"done": {"text": "Sent."}}],
+            },
+            "result": [{"extracted_content": "Clicked"}, {"is_done": True}],
+            "state": {
+                "url": "https://shop.example",
+                "interacted_element": [
+                    {"node_name": "BUTTON", "attributes": {"aria-label": "Send"}},
+                    None,
+                ],
+            },
+        }
+    ]
+}
 ALL: dict[str, Any] = {
+    "observations": OBSERVATIONS,
+    "runs": RUNS,
+    "browser history": BROWSER_HISTORY,
     "flat spans": FLAT_SPANS,
     "span tree": SPAN_TREE,
     "exported spans": HANDED_OVER,
     "memory of steps": MEMORY,
 }
 READERS: dict[str, str] = {
+    "observations": "run-tree",
+    "runs": "run-tree",
+    "browser history": "browser-use",
     "flat spans": "opentelemetry",
     "span tree": "openinference",
     "exported spans": "opentelemetry",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from planproof.core.trace import EventStatus
 from planproof.readers.anthropic_messages import AnthropicMessagesReader
 from planproof.readers.decoding.source import Source
@@ -73,3 +75,28 @@ def test_plain_chat_and_calls_of_openai_are_not_claimed() -> None:
 def test_invalid_messages_are_skipped() -> None:
     trace = AnthropicMessagesReader().read(Source.from_value([*BLOCKS[:1], {"role": "tool"}, "x"]))
     assert [part.pointer for part in trace.skipped] == ["/1", "/2"]
+
+
+def test_what_follows_the_result_of_a_hosted_tool_was_issued_later() -> None:
+    def search(number: str) -> list[dict[str, Any]]:
+        use = {"type": "server_tool_use", "id": number, "name": "web_search", "input": {}}
+        found = {"type": "web_search_tool_result", "tool_use_id": number, "content": []}
+        return [use, found]
+
+    content = [
+        {"type": "text", "text": "I search."},
+        *search("1"),
+        {"type": "text", "text": "Again."},
+        *search("2"),
+        {"type": "text", "text": "It rains."},
+    ]
+    trace = read([{"role": "user", "content": "Rain?"}, {"role": "assistant", "content": content}])
+    assert [event.kind.value for event in trace.events[1:]] == [
+        "reasoning",
+        "action",
+        "reasoning",
+        "action",
+        "message",
+    ]
+    first, second = actions(trace)
+    assert trace.events[1].turn == first.turn < second.turn < trace.events[-1].turn

@@ -146,3 +146,33 @@ def test_events_of_messages() -> None:
     streamed = resolve(document, call.pointer)
     assert streamed["content_block"]["name"] == "see"
     assert streamed["delta"]["partial_json"] == '{"at": 1}'
+
+
+def test_results_of_hosted_tools_in_a_stream_of_anthropic() -> None:
+    def block(index: int, **content: Any) -> dict[str, Any]:
+        return {"type": "content_block_start", "index": index, "content_block": content}
+
+    def delta(index: int, **change: Any) -> dict[str, Any]:
+        return {"type": "content_block_delta", "index": index, "delta": change}
+
+    trace = read(
+        stream(
+            {"type": "message_start", "message": {"id": "m"}},
+            block(0, type="server_tool_use", id="s1", name="bash_code_execution", input={}),
+            delta(0, type="input_json_delta", partial_json='{"command": "ls"}'),
+            block(
+                1,
+                type="bash_code_execution_tool_result",
+                tool_use_id="s1",
+                content={"type": "bash_code_execution_result", "stdout": "a.txt"},
+            ),
+            block(2, type="text", text=""),
+            delta(2, type="text_delta", text="One "),
+            delta(2, type="text_delta", text="file."),
+        )
+    )
+    assert brief(trace) == [("action", "bash_code_execution", ""), ("message", None, "One file.")]
+    [call] = actions(trace)
+    assert '"stdout": "a.txt"' in call.output
+    assert (call.output_pointer or "").endswith("/content_block/content")
+    assert call.turn < trace.events[1].turn

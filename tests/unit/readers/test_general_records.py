@@ -141,3 +141,62 @@ def test_events_whose_content_is_a_message_of_parts() -> None:
         ("action", "a", ""),
     ]
     assert actions(trace)[0].output == '{"y": 2}'
+
+
+def test_a_turn_with_lists_of_calls_and_results() -> None:
+    turns = [
+        {
+            "iteration": 1,
+            "response": "I read both.",
+            "toolCalls": [
+                {"id": "1", "name": "readFile", "arguments": {"path": "a"}},
+                {"id": "2", "name": "readFile", "arguments": {"path": "b"}},
+            ],
+            "toolResults": [
+                {"tool": "readFile", "result": {"content": "A"}},
+                {"tool": "readFile", "result": {"content": "B"}},
+            ],
+        },
+        {"iteration": 2, "response": "Both are short.", "toolCalls": []},
+    ]
+    trace = read({"taskId": "t", "iterations": turns, "finalResponse": "Both are short."})
+    assert brief(trace) == [
+        ("reasoning", None, "I read both."),
+        ("action", "readFile", ""),
+        ("action", "readFile", ""),
+        ("message", None, "Both are short."),
+    ]
+    assert [(e.pointer, e.arguments, e.output) for e in actions(trace)] == [
+        ("/iterations/0/toolCalls/0", {"path": "a"}, '{"content": "A"}'),
+        ("/iterations/0/toolCalls/1", {"path": "b"}, '{"content": "B"}'),
+    ]
+    assert actions(trace)[1].output_pointer == "/iterations/0/toolResults/1/result"
+
+
+def test_records_of_calls_and_of_their_outcomes() -> None:
+    turns = [
+        {"type": "message", "role": "user", "content": "Mend it."},
+        {
+            "type": "tool_call",
+            "content": "",
+            "tool_calls": [
+                {"call_id": "a", "name": "read", "arguments": {"path": "x"}},
+                {"call_id": "b", "name": "test", "arguments": {}},
+            ],
+        },
+        {"type": "tool_result", "call_id": "b", "outcome": {"type": "success", "result": 1}},
+        {"type": "tool_result", "call_id": "a", "outcome": {"type": "success", "result": 2}},
+    ]
+    found = actions(read({"turns": turns, "usage": {}}))
+    assert [(e.name, e.output_pointer) for e in found] == [
+        ("read", "/turns/3/outcome"),
+        ("test", "/turns/2/outcome"),
+    ]
+    assert found[0].turn == found[1].turn
+
+
+def test_calls_listed_again_next_to_the_messages_are_read_once() -> None:
+    call = {"id": "1", "name": "read", "arguments": {}}
+    messages = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    trace = read({"run": {"messages": messages, "tool_calls": [call], "response": "Done."}})
+    assert [event.pointer for event in actions(trace)] == ["/run/messages/0/tool_calls/0"]

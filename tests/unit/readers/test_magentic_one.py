@@ -25,7 +25,7 @@ def test_a_chat_with_stage_directions() -> None:
     handed, typed = actions(trace)
     assert (handed.actor, handed.status) == ("Orchestrator", EventStatus.UNKNOWN)
     assert typed.output.startswith("Here is a screenshot")
-    assert typed.output_pointer == typed.pointer == "/3/content"
+    assert typed.output_pointer == typed.pointer == "/3"
     assert trace.events[0].actor == "user"
     assert trace.events[4].actor == "Assistant"
 
@@ -95,7 +95,7 @@ def test_the_plan_follows_the_facts() -> None:
         ("bookkeeping", "plan", "- Tell."),
         ("reasoning", None, "Hm."),
     ]
-    assert {event.pointer for event in trace.events[:2]} == {"/0/content"}
+    assert {event.pointer for event in trace.events[:2]} == {"/0"}
 
 
 def test_code_that_the_terminal_of_the_team_ran() -> None:

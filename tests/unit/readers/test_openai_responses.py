@@ -12,7 +12,7 @@ from tests.unit.readers.api_samples import (
     function_call,
     message_item,
 )
-from tests.unit.readers.samples import actions, brief, read
+from tests.unit.readers.samples import actions, brief, lines, read
 
 
 def test_items_of_a_turn_and_their_results() -> None:
@@ -114,3 +114,31 @@ def test_shells_and_refusals() -> None:
         "not a response item",
         "not a response item",
     ]
+
+
+def test_a_stream_of_events_has_each_item_once() -> None:
+    call = {**function_call("find", {"q": "x"}, "c1"), "status": "completed"}
+    answer = message_item("Found.")
+
+    def event(kind: str, **fields: Any) -> dict[str, Any]:
+        return {"type": f"response.{kind}", "sequence_number": 1, **fields}
+
+    def response(*output: Any) -> dict[str, Any]:
+        return {"id": "r1", "object": "response", "output": list(output)}
+
+    records = [
+        event("created", response=response()),
+        event("output_item.added", item=call),
+        event("output_item.done", item=call),
+        event("completed", response=response(call)),
+        event("created", response={**response(), "id": "r2"}),
+        event("output_text.delta", delta="Fou"),
+        event("completed", response={**response(answer), "id": "r2"}),
+    ]
+    trace = read(lines(*records))
+    assert trace.reader == "openai-responses"
+    assert [event.pointer for event in trace.events] == [
+        "L3/item",
+        "L7/response/output/0/content/0/text",
+    ]
+    assert actions(trace)[0].arguments == {"q": "x"}

@@ -54,6 +54,7 @@ def test_steps_and_the_prompts_before_them() -> None:
         ("system", None, "Exit due to cost limit"),
         ("action", "submit", "submit"),
     ]
+    assert [e.pointer for e in actions(trace)] == [f"/trajectory/{n}" for n in (0, 1, 3)]
     assert [(e.output_pointer, e.status.value) for e in actions(trace)] == [
         ("/trajectory/0/observation", "ok"),
         ("/trajectory/1/observation", "error"),

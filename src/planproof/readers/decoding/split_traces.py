@@ -20,8 +20,10 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.recognition import detect_reader
 from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
-_ID_KEYS = ("instance_id", "id", "task_id", "trace_id")
+_ID_KEYS = ("instance_id", "id", "task_id", "trace_id", "eval_id")
 _WRAPPER_KEYS = ("samples", "logs")
+# Results of tau2 and evaluation sets of the ADK: a single run is read in place.
+_RUN_LIST_KEYS = ("simulations", "eval_cases")
 _MAX_ID_LENGTH = 100
 _IDS_IN_ERRORS = 5
 
@@ -108,6 +110,8 @@ def find_trace_id(value: Json) -> str | None:
     """Return the id that a trace has in the file that contains it."""
     if not is_object(value):
         return None
+    if is_object(value.get("trace")):
+        value = value["trace"]
     for key in _ID_KEYS:
         trace_id = value.get(key)
         if isinstance(trace_id, (str, int)) and not isinstance(trace_id, bool) and trace_id != "":
@@ -162,6 +166,10 @@ def _list_candidates(source: Source) -> list[tuple[int | str, Json]]:
     if source.form == "jsonl":
         return list(document)
     if is_object(document):
+        for key in _RUN_LIST_KEYS:
+            runs = document.get(key)
+            if is_list(runs) and len(runs) > 1:
+                return list(enumerate(runs))
         for key in _WRAPPER_KEYS:
             if isinstance(document.get(key), (dict, list)):
                 document = document[key]
@@ -207,6 +215,10 @@ def _format_ids(traces: Sequence[ContainedTrace]) -> str:
     return ", ".join(ids) + (", …" if len(traces) > len(ids) else "")
 
 
+_SPAN_KEYS = frozenset(
+    ("span_id", "spanId", "run_type", "parentObservationId", "parent_observation_id")
+)
+_SPAN_LIST_KEYS = ("spans", "observations", "runs", "data")
 _RESOURCE_KEYS = ("resourceSpans", "resource_spans")
 _SCOPE_KEYS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 
@@ -222,14 +234,14 @@ def split_by_trace_id(source: Source) -> dict[str, Json]:
     if key is not None:
         return _split_exported(batches, key)
     if is_object(values):
-        spans = values.get("spans")
-        apart = _split_flat(spans) if is_list(spans) else {}
-        return {id_: {**values, "spans": own} for id_, own in apart.items()}
+        holder = next((key for key in _SPAN_LIST_KEYS if is_list(values.get(key))), "")
+        apart = _split_flat(values.get(holder) or [])
+        return {id_: {**values, holder: own} for id_, own in apart.items()}
     return _split_flat(batches)
 
 
 def _split_flat(spans: list[Json]) -> dict[str, Json]:
-    if not all(_get_trace_id(span) for span in islice(spans, SNIFF_LIMIT)):
+    if not spans or not all(_get_trace_id(span) for span in islice(spans, SNIFF_LIMIT)):
         return {}
     apart: dict[str, Json] = {}
     for span in spans:
@@ -271,7 +283,7 @@ def _get_trace_id(span: Json) -> str | None:
     if not is_object(span):
         return None
     holder = span["context"] if is_object(span.get("context")) else span
-    if not ("span_id" in holder or "spanId" in holder):
+    if _SPAN_KEYS.isdisjoint(holder):
         return None
     id_ = holder.get("trace_id") or holder.get("traceId")
     return str(id_) if isinstance(id_, (str, int)) else None

@@ -102,6 +102,10 @@ def _parse_part(item: dict[str, Json], pointer: str) -> ContentPart | None:
         return ContentPart("call", item, pointer)
     if kind in _RESULT_TYPES or "functionResponse" in item or "toolResult" in item:
         return ContentPart("result", item, pointer)
+    if kind is None and is_object(item.get("function_call")):
+        return ContentPart("call", item, pointer)
+    if kind is None and is_object(item.get("function_response")):
+        return ContentPart("result", item["function_response"], f"{pointer}/function_response")
     if kind is not None and kind.endswith(_HOSTED_RESULT) and "tool_use_id" in item:
         return ContentPart("result", item, pointer)
     if kind in _THOUGHT_TYPES or item.get("thought") is True:

@@ -53,7 +53,8 @@ _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking", "thought")
 _RARE_KEYS = frozenset((*_THOUGHT_KEYS, "additional_kwargs", *_OTHER_CONTENT_KEYS))
 _TOOL_NAME_KEYS = ("name", "function", "tool_name")
 _EXTRA_RESULT_KEYS = frozenset((*_TOOL_NAME_KEYS, "is_error", "isError", "error", "status"))
-_RESULT_KEYS = ("content", "output", "result", "response")
+_RESULT_KEYS = ("content", "output", "result", "response", "outcome")
+_RESULT_NAME_KEYS = ("name", "tool_name", "toolName", "tool")
 _RESULT_PREFIX = re.compile(
     r"\s{0,8}(?:observation\b|execution result\b"
     r"|<(?:observation|tool_response|function_results?|returncode)"
@@ -89,6 +90,7 @@ class Conversation:
         self._unrun_code: _UnrunCode | None = None
         self._run_language: str | None = None
         self._last_observation = ""
+        self._first_call = 0
 
     def add_message(self, message: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Add one message; `turn` is the key of the model turn that it belongs to."""
@@ -198,7 +200,7 @@ class Conversation:
                 result_pointer,
                 call_id=text_at(value, "tool_use_id", "toolUseId", "call_id", "tool_call_id")
                 or get_call_id(value),
-                name=text_at(value, "name"),
+                name=text_at(value, *_RESULT_NAME_KEYS),
                 actor="tool",
                 status=EventStatus.ERROR if _is_error(raw) else _parse_error_status(value),
                 images=images,
@@ -210,14 +212,14 @@ class Conversation:
         self._builder.begin_turn(turn)
         self._last_commentary = None
         self._has_text_calls = False
-        before = self._builder.call_count
+        self._first_call = self._builder.call_count
         plain = _RARE_KEYS.isdisjoint(message)
         if not plain:
             self._add_thoughts(message, pointer, actor)
         silent = plain and message.get("content") is None
         prose = [] if silent else self._add_content(message, pointer, actor)
         self._add_calls(message, pointer, actor)
-        if prose and self._builder.call_count > before:
+        if prose and self._builder.call_count > self._first_call:
             self.mark_as_reasoning(prose)
 
     def _get_actor(self, message: dict[str, Json]) -> str:
@@ -241,7 +243,15 @@ class Conversation:
             # Some formats give the calls both as content parts and in a list.
             listed = {get_call_id(call) for call in calls if is_object(call)}
             parts = [part for part in parts if not _is_listed_call(part, listed)]
-        prose = [draft for part in parts for draft in self._add_part(part, actor)]
+        prose: list[EventDraft] = []
+        for index, part in enumerate(parts):
+            prose += self._add_part(part, actor)
+            if part.kind == "result" and parts[index + 1 : index + 2]:
+                # A hosted tool ran inside this message: what follows was issued later.
+                self.mark_as_reasoning(prose)
+                prose, self._last_commentary = [], None
+                self._first_call = self._builder.call_count
+                self._builder.begin_turn()
         if images and prose:
             prose[-1].images += images
         elif images:
@@ -286,6 +296,8 @@ class Conversation:
             self._builder.add_call(call, pointer, actor)
 
     def _add_user_message(self, message: dict[str, Json], pointer: str) -> None:
+        if message.get("tool_calls"):
+            self._builder.skip(f"{pointer}/tool_calls", "calls by the user")
         key = _content_key(message)
         content = message.get(key)
         if isinstance(content, str):
@@ -348,6 +360,10 @@ class Conversation:
         call_id = message.get("tool_call_id")
         if not call_id or not isinstance(call_id, str):
             call_id = text_at(message, "call_id", "tool_use_id")
+        if message.get("requestor") == "user":
+            # Simulated users may have tools of their own.
+            self._builder.skip(pointer, "result of a call by the user")
+            return
         name = status = None
         # Most messages have none of these keys: one set comparison is faster.
         if not _EXTRA_RESULT_KEYS.isdisjoint(message):

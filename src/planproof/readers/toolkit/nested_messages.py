@@ -22,7 +22,7 @@ from planproof.readers.toolkit.conversation import (
     USER_ROLES,
     get_role,
 )
-from planproof.readers.toolkit.tool_calls import ToolCall, get_call_id, parse_call
+from planproof.readers.toolkit.tool_calls import ToolCall, get_call_id, is_call_like, parse_call
 
 MessagePartKind: TypeAlias = Literal["text", "thought", "call", "result"]
 SpeakerRole: TypeAlias = Literal["user", "agent", "tool", "system", ""]
@@ -91,7 +91,11 @@ def parse_message(message: dict[str, Json], pointer: str) -> Iterator[MessagePar
             yield MessagePart("result", "tool", text, pointer, call_id=get_call_id(part.value))
         elif part.kind != "unread":
             yield MessagePart(part.kind, role, part.value, pointer)
-    calls = message.get("tool_calls")
+    is_unread = content is message and [part.kind for part in parts] == ["unread"]
+    if is_unread and is_call_like(message) and "tool.name" not in message:
+        yield from _parse_calls([message], role, pointer)
+    more = message.get("additional_kwargs")
+    calls = message.get("tool_calls") or (more.get("tool_calls") if is_object(more) else None)
     if isinstance(calls, str):
         calls = parse_embedded_json(calls)
     yield from _parse_calls(calls if is_list(calls) else [], role, pointer)

@@ -5,8 +5,8 @@ every value of an object, `.` for the value itself, `@key` for the key under whi
 `@json` for the JSON inside a text, `@json-values` for an object whose texts may each contain JSON,
 `@repr` for the Python value inside a text, `@lines` for the object that lines of the form
 `key: value` are, `@fenced` for the content of a code block in a text (or the text, if it has none),
-`@objects` for every outermost value with a `@type`, and `^` at the beginning for the whole record.
-A key that contains a dot is put in double quotes:
+`@objects` for every outermost value with a `@type`, `^` at the beginning for the whole record, and
+`>` for the record after it. A key that contains a dot is put in double quotes:
 `attributes."gen_ai.tool.name"`.
 """
 
@@ -37,23 +37,24 @@ _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
 class Node(NamedTuple):
-    """A value with its pointer, and the key under which it was found."""
+    """A value with its pointer, the key under which it was found, and the record after it."""
 
     value: Json
     pointer: str
     key: str = ""
+    after: Node | None = None
 
 
 class Path(NamedTuple):
-    """A compiled path: its keys, and whether it begins at the whole record."""
+    """A compiled path: its keys, and where it begins: here, at the record, or at the next one."""
 
     steps: tuple[str, ...]
-    from_record: bool = False
+    start: Literal["", "^", ">"] = ""
 
     def first(self, node: Node, record: Node) -> Node | None:
         """Return the first value at this path; None if there is none."""
         steps = self.steps
-        if len(steps) == 1 and not self.from_record and is_object(node.value):
+        if len(steps) == 1 and not self.start and is_object(node.value):
             # Most paths are a single key.
             step = steps[0]
             if step in node.value:
@@ -62,19 +63,20 @@ class Path(NamedTuple):
 
     def every(self, node: Node, record: Node) -> Iterator[Node]:
         """Yield all values at this path, in order."""
-        return _walk(record if self.from_record else node, self.steps, 0)
+        start = node if not self.start else record if self.start == "^" else record.after
+        return _walk(start, self.steps, 0) if start is not None else iter(())
 
 
 def parse_path(text: str) -> Path:
     """Parse the text of a path."""
-    from_record = text.startswith("^")
-    bare = text[1:] if from_record else text
+    start = "^" if text.startswith("^") else ">" if text.startswith(">") else ""
+    bare = text[len(start) :]
     if bare in ("", "."):
-        return Path((), from_record)
+        return Path((), start)
     steps = tuple(quoted or plain for quoted, plain in _STEP.findall(bare))
     if len(steps) != _STEP.sub("", bare.strip(".")).count(".") + 1:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
-    return Path(steps, from_record)
+    return Path(steps, start)
 
 
 def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:

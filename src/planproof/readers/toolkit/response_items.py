@@ -166,6 +166,7 @@ class ResponseItems:
         if key is not None:
             text, where = _format_output(item[key], f"{pointer}/{key}")
             draft.set_output(text, where, status)
+            self.end_turn()
         elif status is not None:
             draft.status = status
         picture = item.get("result")

@@ -24,7 +24,9 @@ START_TIME_KEYS = (
 )
 ATTRIBUTE_KEYS = ("attributes", "span_attributes", "spanAttributes")
 _ID_KEYS = ("span_id", "spanId", "context", *START_TIME_KEYS)
-_OBSERVATION_TYPES = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
+_OBSERVATION_TYPES = frozenset(
+    "GENERATION SPAN EVENT TOOL AGENT CHAIN RETRIEVER EMBEDDING EVALUATOR GUARDRAIL".split()
+)
 _ARRAY_TYPES = frozenset(("arrayValue", "array_value"))
 _NESTED_TYPES = _ARRAY_TYPES | {"kvlistValue", "kvlist_value"}
 # Exporters write the error of a span next to it, in its status, or as an event of it.
@@ -132,7 +134,7 @@ class Span:
         declared = parse_status(self.value.get("status_code")) or parse_status(
             self.value.get("status")
         )
-        if self.value.get("error"):
+        if self.value.get("error") or self.value.get("level") == "ERROR":
             declared = EventStatus.ERROR
         if declared is not EventStatus.ERROR and output is not None:
             inferred = infer_status(output)

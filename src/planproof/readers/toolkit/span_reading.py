@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
@@ -119,14 +120,15 @@ class SpanWriter:
             return
         scope.has_acted = True
         call_id = text_at(span.attributes, *convention.call_ids)
-        draft = scope.take_requested_call(name, call_id)
+        draft = scope.take_requested_call(name, call_id, arguments)
         if draft is None:
             draft = EventDraft(
                 Kind.ACTION, span.attributes_pointer, name, self._get_actor(span.agent, convention)
             )
             draft.turn = self._choose_turn(span, scope)
             scope.recent_calls.append(self._builder.add_draft(draft))
-        if arguments or text or not (draft.arguments or draft.text):
+        # Arguments that the model gave as JSON may be plain text in the tool's own span.
+        if arguments or (text and not draft.arguments) or not (draft.arguments or draft.text):
             draft.pointer, draft.arguments, draft.text = (
                 span.get_call_pointer(input_key),
                 arguments,
@@ -315,15 +317,29 @@ class AgentScope:
         if call_id:
             self.unanswered[call_id] = draft
 
-    def take_requested_call(self, name: str, call_id: str | None) -> EventDraft | None:
+    def take_requested_call(
+        self, name: str, call_id: str | None, arguments: Json
+    ) -> EventDraft | None:
         """Return the requested call that a tool then ran; request and run are one action."""
         draft = self.unanswered.get(call_id) if call_id else None
+        if draft is None and not call_id:
+            draft = self._take_same_call(name, arguments)
         waiting = self._calls_by_name.get(name)
         while draft is None and waiting:
             draft = self.requested_calls.get(id(waiting.popleft()))
         if draft is not None:
             self.requested_calls.pop(id(draft), None)
         return draft
+
+    def _take_same_call(self, name: str, arguments: Json) -> EventDraft | None:
+        """Return the first unanswered call with the same arguments, of this turn or an earlier one.
+
+        Calls of one answer may be recorded as several model calls, before the first tool ran.
+        """
+        for key, draft in islice(self.unanswered.items(), _MAX_RECENT_CALLS):
+            if draft.name == name and draft.arguments == arguments and not draft.output_pointer:
+                return self.unanswered.pop(key)
+        return None
 
     def take_unanswered_call(self, call_id: str) -> EventDraft | None:
         """Return the call with this id, if it has no result yet."""

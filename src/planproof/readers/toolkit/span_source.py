@@ -197,7 +197,14 @@ _CHILD_KEYS = ("child_spans", "children", "child_runs", "spans")
 _CHILD_KEY_SET = frozenset(_CHILD_KEYS)
 _TRACE_ID_KEYS = ("trace_id", "traceId")
 _SPAN_ID_KEYS = ("span_id", "spanId", "id")
-_PARENT_ID_KEYS = ("parent_span_id", "parentSpanId", "parent_id", "parent_run_id")
+_PARENT_ID_KEYS = (
+    "parent_span_id",
+    "parentSpanId",
+    "parent_id",
+    "parent_run_id",
+    "parentObservationId",
+    "parent_observation_id",
+)
 _MAX_TIMESTAMP = 10**20
 # Limits between counts since 1970 in seconds, milliseconds, microseconds and nanoseconds.
 _SCALES = ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3))
