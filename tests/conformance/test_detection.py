@@ -12,17 +12,16 @@ import pytest
 
 from planproof.core.pointer import resolve
 from planproof.core.trace import Event, Kind, Trace
-from planproof.extensions import list_names
 from planproof.readers import recognition
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import split_traces
 from planproof.readers.detect import read_trace
-from planproof.readers.recognition import FALLBACK_READER, detect_reader, load_reader
+from planproof.readers.recognition import FALLBACK_READER, detect_reader, list_readers, load_reader
 from tests.golden_files import GOLDENS, Golden
 from tests.third_party import FILES, one_case_a_trace, with_bench
 from tests.unit.readers.samples import ALL
 
-DEDICATED = [name for name in list_names("readers") if name != FALLBACK_READER]
+DEDICATED = [name for name in list_readers() if name != FALLBACK_READER]
 
 
 def claims(source: Source) -> list[str]:

@@ -10,14 +10,14 @@ import pytest
 
 from planproof import evaluate
 from planproof.core.trace import Event, Kind
-from planproof.extensions import list_names, load
 from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_plan
+from planproof.readers.recognition import list_readers, load_reader
 from tests.golden_files import EXAMPLES, GOLDENS, ROOT, Golden
 
 FIELDS = {"reader", "made_by", "kinds", "actions", "plan", "plan_before_acting", "skipped"}
 ROW = {"name", "holds", "output", "status", "parent"}
-DEDICATED = [name for name in list_names("readers") if name != "general"]
+DEDICATED = [name for name in list_readers() if name != "general"]
 
 # What the rules still get wrong; each says why, and is gone once they get it right.
 MISJUDGED = {
@@ -65,7 +65,7 @@ def test_it_says_what_was_counted_and_how_it_was_made(golden: Golden) -> None:
 @every_golden
 def test_exactly_one_reader_claims_it(golden: Golden) -> None:
     source = golden.source
-    claimed = [name for name in DEDICATED if load("readers", name)().sniff(source)]
+    claimed = [name for name in DEDICATED if load_reader(name).sniff(source)]
     assert claimed == [golden.expected["reader"]]
     assert golden.trace.reader == golden.expected["reader"]
 

@@ -12,8 +12,10 @@ from planproof.cli.exit_codes import NO_PLAN, print_error
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
+    ProfileOption,
     ReaderOption,
     load_config,
+    load_profiles,
     read_source,
 )
 from planproof.cli.options import (
@@ -51,6 +53,7 @@ def plan(
     ] = PlanFormat.TERMINAL,
     pick: PickOption = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
@@ -96,8 +99,9 @@ def plan(
     from planproof.reports.wording import make_sanitizer
 
     configuration = load_config(config)
-    source = picked(read_source(trace, configuration.limits), pick)
-    read = read_trace(source, reader=reader, vocabulary=configuration.vocabulary)
+    profiles = load_profiles(profile, configuration)
+    source = picked(read_source(trace, configuration.limits), pick, profiles)
+    read = read_trace(source, reader=reader, vocabulary=configuration.vocabulary, profiles=profiles)
     located = find_declared_plan(read)
     if model is not None and located.plan is None and read.events:
         judge_options = ModelJudgeOptions(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.resources import files
 from itertools import islice
 
@@ -73,6 +74,12 @@ class ProfileReader:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the profile only; it is compiled again where it is needed."""
         return ProfileReader, (self.profile,)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the profile: with another one, a trace may be read in another way."""
+        # JSON leaves out defaults, but not all of them after a profile was pickled.
+        return sha256(repr(self.profile).encode()).hexdigest()
 
     def compile(self) -> None:
         """Compile all parts of the profile, so that errors in it are found at once."""
