@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli import cache, hook, keys
+from planproof.cli import cache, hook, keys, profile
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
@@ -69,6 +69,7 @@ def planproof(
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
+    planproof profile suggest TRACE           describe a format that no reader knows
     planproof calibrate                       how far a judge can be trusted
     planproof hook claude-code                a hook: judges sessions when they stop
     planproof mcp                             tools for agents and editors
@@ -95,5 +96,6 @@ app.command()(handle_errors(demo))
 app.command()(handle_errors(readers))
 app.command()(handle_errors(judges))
 app.add_typer(hook.app, name="hook")
+app.add_typer(profile.app, name="profile")
 app.add_typer(cache.app, name="cache")
 app.add_typer(keys.app, name="keys")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from planproof.errors import InvalidInput
+from planproof.errors import InvalidInput, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from planproof.readers.profile_reader import ProfileReader
@@ -83,3 +84,31 @@ def read_profile_text(path: Path) -> str:
             where=str(path),
             advice="Save the file as UTF-8 text.",
         ) from error
+
+
+def read_built_in_text(name: str) -> str:
+    """Return the text of the file of a built-in profile."""
+    from planproof.readers.profile_reader import (  # noqa: PLC0415 - only where there are profiles
+        load_built_in_profiles,
+        parse_profile,
+    )
+
+    folder = files("planproof.readers").joinpath("profiles")
+    for file in folder.iterdir():
+        if file.name.endswith(PROFILE_SUFFIXES):
+            text = file.read_text("utf-8")
+            if parse_profile(text, name=file.name).name == name:
+                return text
+    raise UnknownName(
+        f"there is no built-in profile `{name}`.",
+        advice=did_you_mean(name, load_built_in_profiles()),
+    )
+
+
+def build_profile_schema() -> dict[str, Any]:
+    """Return the JSON schema of a profile file."""
+    from msgspec.json import schema  # noqa: PLC0415 - only for the schema
+
+    from planproof.readers.profile import Profile  # noqa: PLC0415 - only where there are profiles
+
+    return schema(Profile)
