@@ -74,7 +74,7 @@ def test_types_with_known_words_are_sure() -> None:
     assert _calls(suggestion) == [("search", {"q": "weather"}, "rain")]
     assert _texts(suggestion) == [("user", "Find the weather."), ("assistant", "It rains today.")]
     assert _texts(suggestion, Kind.REASONING) == [("assistant", "I should search for it.")]
-    assert "Of 6 records, 6 have a type whose words say what it is" in suggestion.text
+    assert "Of 6 records: 6 by the words of their type" in suggestion.text
     assert 'ignore: "a notice of the program"' in suggestion.text
     assert "Likely" not in suggestion.text
 

@@ -326,6 +326,7 @@ class _GroupRule:
 
     def _build_step(self) -> dict[str, Yaml] | None:
         """Build the rule of a step: thought, call and observation in one record."""
+        before = len(self._found.calls)
         call = self._build_call(needs_output=self._depth > 0)
         if not call:
             return None
@@ -336,7 +337,11 @@ class _GroupRule:
             rule["reasoning"] = thought
         if rule or "output" in part or self._depth > 0:
             return {**rule, **call}
-        return None if self._find_text(_TEXT_KEYS, set()) else call
+        if self._find_text(_TEXT_KEYS, set()) is None:
+            return call
+        # A message with a call: it is built again, beside the text.
+        del self._found.calls[before:]
+        return None
 
     def _build_call(
         self, *, needs_output: bool = False, needs_key: bool = False
@@ -464,7 +469,7 @@ class _GroupRule:
     def _find_text(self, keys: Sequence[str], lists: set[str]) -> str | None:
         """Return the path of the text of the records: by its key, or else the longest."""
         shape = self._shape
-        free = [path for path in shape.values if path not in self._used or path in lists]
+        free = [path for path in shape.values if path in lists or not self._is_used(path)]
         readable = [
             path
             for path in free
@@ -484,6 +489,10 @@ class _GroupRule:
         if longest is None or "result" in (self._kind, self._guess):
             return longest
         return longest if any(" " in text for text in shape.find_texts(longest)) else None
+
+    def _is_used(self, path: str) -> bool:
+        """Return whether a path, or an object that it leads into, is known to be something else."""
+        return path in self._used or any(path.startswith(f"{used}.") for used in self._used)
 
     def _note(self, text: str, path: str | None) -> None:
         present = len(self._shape.values.get(path or "", ()))

@@ -61,8 +61,8 @@ def suggest_profile(source: Source, name: str | None = None) -> Suggestion:
         "draft to be edited."
     )
     sureness = (
-        f"Of {total:,} {unit}, {sure:,} have a type whose words say what it is, {likely:,} were "
-        f"guessed by shape, {total - sure - likely:,} were not recognised."
+        f"Of {total:,} {unit}: {sure:,} by the words of their type, {likely:,} guessed by shape, "
+        f"{total - sure - likely:,} not recognised."
     )
     draft.head += [origin, sureness, f"Read by this draft: {trial.describe_counts()}."]
     known = detect_reader(source)
