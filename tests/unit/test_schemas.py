@@ -45,7 +45,7 @@ def test_built_in_profiles_are_valid() -> None:
     "change", [{"rulez": []}, {"planproof": "profile/2"}, {"form": "xml"}, {"rules": [{"at": []}]}]
 )
 def test_a_profile_with_an_error_is_not(change: dict[str, Any]) -> None:
-    profile = yaml.load(read_built_in_text("gemini-cli"), yaml.CSafeLoader)
+    profile: Any = yaml.load(read_built_in_text("gemini-cli"), yaml.CSafeLoader)
     with pytest.raises(jsonschema.ValidationError):
         _check({**profile, **change}, build_profile_schema())
 

@@ -17,7 +17,16 @@ from planproof.core.trace import EventStatus, Kind, RecordCounts, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
-from planproof.readers.profile import Block, CallPart, Field, Profile, ResultPart, Rule, TextPart
+from planproof.readers.profile import (
+    Block,
+    CallPart,
+    Detect,
+    Field,
+    Profile,
+    ResultPart,
+    Rule,
+    TextPart,
+)
 from planproof.readers.toolkit.call_markup import parse_action_text
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
@@ -50,6 +59,12 @@ def parse_profile(text: str, *, name: str) -> Profile:
         raise document.error("a profile for text needs `blocks`.")
     if profile.form != "text" and not profile.rules:
         raise document.error("a profile for JSON needs `rules`.")
+    if profile.form != "text" and profile.detect == Detect():
+        raise document.error(
+            "`detect` has no condition, so every file would have this format.",
+            "$.detect",
+            advice="Name a key that all records, or the document, have.",
+        )
     return profile
 
 

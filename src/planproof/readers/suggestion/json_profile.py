@@ -184,7 +184,7 @@ def _add_detection(
         present = {value for value in shape.values[found.types[0]] if isinstance(value, str)}
         if not present.intersection(telling):
             del detect["some"]
-    draft.values["detect"] = detect
+    draft.values["detect"] = detect or {"every": {".": {"exists": True}}}
     draft.comments["detect"] = (
         "A file has this format if all of this holds. Make it specific: no other format may have "
         "the same keys."
