@@ -1,4 +1,4 @@
-"""Build the JSON schemas of the case file and of the verdict from the types."""
+"""Build the JSON schemas of the case file, of the verdict and of profiles from the types."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import DataclassSchema
 
 from planproof.core.verdict import Verdict
+from planproof.readers.profile_files import build_profile_schema
 from planproof.server.api.schemas import CaseFile
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
@@ -56,6 +57,7 @@ def render_schemas() -> dict[Path, str]:
     schema_by_file = {
         "case.schema.json": build_case_schema(),
         "verdict.schema.json": build_verdict_schema(),
+        "profile.schema.json": {"$schema": _DIALECT, **build_profile_schema()},
     }
     return {
         FOLDER / name: json.dumps(schema, indent=2) + "\n"

@@ -25,6 +25,7 @@ class Configuration:
     bookkeeping: frozenset[str] = frozenset()
     closing: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    profiles: tuple[Path, ...] = ()
     limits: Limits = field(default_factory=Limits)
     path: Path | None = None
 
@@ -94,6 +95,8 @@ def _build_configuration(table: Mapping[str, Any], path: Path) -> Configuration:
     if "://" not in (store := settings.get("store", "://")) and store != "none":
         # A path is relative to the configuration file, not to the working directory.
         settings["store"] = str(path.absolute().parent / store)
+    folder = path.absolute().parent
+    settings["profiles"] = tuple(folder / name for name in settings.get("profiles", ()))
     return Configuration(**settings, path=path)
 
 
@@ -111,6 +114,14 @@ def _parse_score(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     raise _InvalidSetting("a number from 0 to 1")
+
+
+def _parse_paths(value: object) -> tuple[str, ...]:
+    values = value if is_list(value) else [value]
+    paths = tuple(path for path in values if isinstance(path, str) and path.strip())
+    if len(paths) == len(values):
+        return paths
+    raise _InvalidSetting("the path of a file or folder, or a list of paths")
 
 
 def _parse_tool_names(value: object) -> frozenset[str]:
@@ -143,5 +154,6 @@ _SETTINGS: dict[str, Callable[[object], Any]] = {
     "bookkeeping": _parse_tool_names,
     "closing": _parse_tool_names,
     "aliases": _parse_aliases,
+    "profiles": _parse_paths,
     "limits": _parse_limits,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from inspect import iscoroutinefunction
@@ -43,6 +43,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
+from planproof.readers.profile_files import read_profiles
 from planproof.readers.record_counts import explain_not_understood
 from planproof.readers.task_content import find_task, read_task
 from planproof.reasons import write_reason
@@ -50,6 +51,7 @@ from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 
 if TYPE_CHECKING:
     from planproof.core.async_bridge import LoopThrottle, OnePerLoop
+    from planproof.readers.profile_reader import ProfileReader
 
 _T = TypeVar("_T")
 _Load: TypeAlias = "Callable[[Callable[[], LoadedCase | Verdict]], Awaitable[LoadedCase | Verdict]]"
@@ -65,13 +67,17 @@ _log = logging.getLogger("planproof")
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Options for reading a case. `where` is its position in a data set, for error messages."""
+    """Options for reading a case. `where` is its position in a data set, for error messages.
+
+    `profiles` are the user's own formats, which are asked before all other readers.
+    """
 
     reader: str | None = None
     vocabulary: Vocabulary | None = None
     limits: Limits | None = None
     where: str | None = None
     in_force: InForce = "first"
+    profiles: tuple[ProfileReader, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,7 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
+    profiles: Sequence[Path | ProfileReader] = (),
     plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one case.
@@ -103,7 +110,8 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     `plan_in_force` is "latest": then each one applies until the next.
 
     `judge` is a registered name or a judge object; the default is `rules`. `reader` is the name of
-    a reader; by default the format is detected. `vocabulary` declares the roles of your own tools.
+    a reader; by default the format is detected. `vocabulary` declares the roles of your own tools,
+    `profiles` describe your own formats: files, folders of files, or what `read_profiles` returns.
     `id` and `metadata` are copied to the verdict. Judges that ask a model run on a separate event
     loop, so this function can also be called while another loop is running.
 
@@ -113,10 +121,12 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     chosen = _choose_judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
     try:
-        case = build_case(task, plan, trace, id, metadata)
+        own = read_profiles(profiles)
+        case = build_case(task, plan, trace, id, metadata, own)
     except Exception as error:
         return internal_error_verdict(error, id=id, metadata=metadata)
-    return _run(case, chosen, ReadOptions(reader, vocabulary, in_force=plan_in_force))
+    options = ReadOptions(reader, vocabulary, in_force=plan_in_force, profiles=own)
+    return _run(case, chosen, options)
 
 
 async def aevaluate(  # noqa: PLR0913 - as above
@@ -129,6 +139,7 @@ async def aevaluate(  # noqa: PLR0913 - as above
     judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
+    profiles: Sequence[Path | ProfileReader] = (),
     plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one case without blocking the event loop. Same arguments as `evaluate`."""
@@ -136,15 +147,18 @@ async def aevaluate(  # noqa: PLR0913 - as above
 
     chosen = _choose_judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
-    parts = (task, plan, trace, id, metadata)
+    parts = (task, plan, trace)
     try:
-        if any(isinstance(part, Path) for part in parts):
-            case = await asyncio.to_thread(build_case, *parts)
+        if any(isinstance(part, Path) for part in (*parts, *profiles)):
+            own = await asyncio.to_thread(read_profiles, profiles)
+            case = await asyncio.to_thread(build_case, *parts, id, metadata, own)
         else:
-            case = build_case(*parts)
+            own = read_profiles(profiles)
+            case = build_case(*parts, id, metadata, own)
     except Exception as error:
         return internal_error_verdict(error, id=id, metadata=metadata)
-    return await _run_async(case, chosen, ReadOptions(reader, vocabulary, in_force=plan_in_force))
+    options = ReadOptions(reader, vocabulary, in_force=plan_in_force, profiles=own)
+    return await _run_async(case, chosen, options)
 
 
 def evaluate_case(
@@ -269,12 +283,15 @@ def build_case(
     trace: str | Path | Source | Trace | Json,
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
+    profiles: Sequence[ProfileReader] = (),
 ) -> Case:
     """Build a case from the arguments of `evaluate`: read files, keep text and JSON."""
     return Case(
         task=task if isinstance(task, Content | None) else _read_task(task),
         plan=read_json_or_text(plan) if isinstance(plan, Path) else plan,
-        trace=select_trace(Source.from_path(trace)) if isinstance(trace, Path) else trace,
+        trace=select_trace(Source.from_path(trace), profiles=profiles)
+        if isinstance(trace, Path)
+        else trace,
         id=id,
         metadata=metadata or {},
     )
@@ -317,7 +334,12 @@ def read_trace_and_task(case: Case, options: ReadOptions) -> tuple[Source, Trace
     """Read the source, the trace and the task; without a task, use the first user message."""
     source = _open_source(case.trace, _name_field(options.where, "execution_trace"), options.limits)
     reader = "native" if isinstance(case.trace, Trace) else options.reader
-    trace = read_trace(source, reader=reader, vocabulary=options.vocabulary or Vocabulary())
+    trace = read_trace(
+        source,
+        reader=reader,
+        vocabulary=options.vocabulary or Vocabulary(),
+        profiles=() if isinstance(case.trace, Trace) else options.profiles,
+    )
     return source, trace, find_task(trace) if case.task is None else case.task
 
 

@@ -32,9 +32,9 @@ def load(kind: str, name: str) -> Any:
 
 
 def find_package(kind: str, name: str) -> str | None:
-    """Return the package that registers a name, with its version; None for a built-in."""
-    entry = _entries(kind)[name]
-    if _is_built_in(entry):
+    """Return the package that registers a name, with its version; None for all other names."""
+    entry = _entries(kind).get(name)
+    if entry is None or _is_built_in(entry):
         return None
     if entry.dist is None:
         return entry.module.partition(".")[0]

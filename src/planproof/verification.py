@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from planproof.checking.effects import only_prints
@@ -24,6 +24,7 @@ from planproof.planning.plan_search import PlanSearch, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.recognition import Reader
 from planproof.readers.record_counts import explain_not_understood
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
@@ -39,11 +40,12 @@ def verify(
     *,
     plan: Plan | None = None,
     vocabulary: Vocabulary | None = None,
+    profiles: Sequence[Reader] = (),
 ) -> tuple[str, ...]:
     """Return the errors in a verdict on this trace; empty if there are none.
 
     If `plan` is given, the steps are compared with it; a plan found in the trace is located again
-    for the comparison. `vocabulary` must be the one used for judging, if tools were declared.
+    for the comparison. `vocabulary` and `profiles` must be those used for judging.
     """
     parsed = validate_verdict(verdict)
     if isinstance(parsed, tuple):
@@ -53,7 +55,9 @@ def verify(
         return (*problems, *_check_unscored(parsed))
     reader = parsed.coverage.reader if parsed.coverage else None
     try:
-        trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
+        trace = read_trace(
+            source, reader=reader, vocabulary=vocabulary or Vocabulary(), profiles=profiles
+        )
     except PlanproofError as error:
         return (*problems, f"/coverage/reader: the trace can't be read with this reader: {error}")
     search = _find_plan(parsed, trace)

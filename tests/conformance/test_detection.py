@@ -16,12 +16,7 @@ from planproof.readers import recognition
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import split_traces
 from planproof.readers.detect import read_trace
-from planproof.readers.recognition import (
-    FALLBACK_READER,
-    detect_reader,
-    list_readers,
-    load_reader,
-)
+from planproof.readers.recognition import FALLBACK_READER, detect_reader, list_readers, load_reader
 from tests.golden_files import GOLDENS, Golden
 from tests.third_party import FILES, one_case_a_trace, with_bench
 from tests.unit.readers.samples import ALL

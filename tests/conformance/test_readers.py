@@ -13,13 +13,13 @@ from planproof.core.json_values import is_list, is_object
 from planproof.core.pointer import resolve
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import EventStatus, Kind, Trace
-from planproof.extensions import list_names, load
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.recognition import list_readers, load_reader
 from tests.golden_files import GOLDENS
 from tests.unit.readers.samples import ALL
 
-READERS = list_names("readers")
+READERS = list_readers()
 WHOLE = {golden.name: golden.text for golden in GOLDENS if golden.is_one_text}
 SAMPLES: dict[str, Any] = {**ALL, **WHOLE}
 
@@ -140,7 +140,7 @@ def test_a_file_a_value_and_a_string_give_the_same(
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_takes_every_sample_or_says_why_not(name: str, source: Source) -> None:
-    reader = load("readers", name)()
+    reader = load_reader(name)
     assert reader.name == name
     assert isinstance(reader.sniff(source), bool)
     if reader.sniff(source):

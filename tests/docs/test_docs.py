@@ -21,6 +21,7 @@ from planproof.config import read_configuration
 from planproof.extensions import find_package, list_names
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.profile_reader import load_built_in_profiles, parse_profile
 from scripts import refresh_docs, schemas
 from scripts.doc_blocks import ROOT, DocBlock, list_pages, parse_blocks
 from scripts.shell import Shell, extract_commands
@@ -171,6 +172,9 @@ def _json(block: DocBlock, _: Path) -> None:
 
 def _yaml(block: DocBlock, _: Path) -> None:
     value: Any = yaml.safe_load(block.text)
+    if "planproof" in value:
+        parse_profile(block.text, name=block.location)
+        return
     action: Any = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     # A workflow, or a list of its steps.
     jobs: list[Any] = list(value["jobs"].values()) if "jobs" in value else []
@@ -228,6 +232,8 @@ def test_every_reader_is_in_the_table_of_formats_and_every_page_in_the_navigatio
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     built_in = [name for name in list_names("readers") if find_package("readers", name) is None]
     assert sorted(re.findall(r"^\| \[`([a-z-]+)`\]\(\1\.md\)", table, re.MULTILINE)) == built_in
+    for name in load_built_in_profiles():
+        assert f"\n| `{name}` | " in table
     for page in formats.glob("*.md"):
         assert f"      - formats/{page.name}\n" in navigation
 

@@ -14,6 +14,7 @@ judge = "rules"
 min_score = 0.75
 bookkeeping = ["log_progress"]
 closing = ["hand_in"]
+profiles = ["formats", "/etc/own.yaml"]
 [aliases]
 "look up" = "kb_search"
 [limits]
@@ -37,6 +38,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
     assert found.vocabulary.is_bookkeeping("log_progress")
     assert found.vocabulary.is_bookkeeping("think"), "built-in knowledge stays"
     assert found.vocabulary.is_closing("hand_in")
+    assert found.profiles == (tmp_path / "formats", Path("/etc/own.yaml"))
     assert found.vocabulary.aliases == {"look up": "kb_search"}
 
 
@@ -79,6 +81,8 @@ def test_planproof_toml_wins_over_pyproject_beside_it(tmp_path: Path) -> None:
         ("bookkeeping = ['a', 3]", "`bookkeeping` must be a list of tool names"),
         ("aliases = ['a']", "`aliases` must be a table"),
         ("[aliases]\nfind = 3", "`aliases` must be a table"),
+        ("profiles = 3", "`profiles` must be the path of a file or folder, or a list of paths"),
+        ("profiles = ['']", "`profiles` must be the path of a file or folder"),
         ("limits = 3", "`limits` must be a table of max_bytes, max_depth, max_values"),
         ("[limits]\nmax_bites = 3", "`limits` must be a table of max_bytes, max_depth, max_values"),
         ("[limits]\nmax_bytes = 0", "positive integers"),

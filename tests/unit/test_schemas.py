@@ -8,11 +8,14 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 from planproof import evaluate
 from planproof.core.verdict import Outcome, Verdict
 from planproof.evaluation import evaluate_case, invalid_input_verdict
 from planproof.readers.decoding.trace_files import read_cases
+from planproof.readers.profile_files import build_profile_schema, read_built_in_text
+from planproof.readers.profile_reader import load_built_in_profiles
 from scripts import schemas
 from scripts.doc_blocks import EXAMPLES
 
@@ -30,6 +33,27 @@ def _verdicts() -> list[Verdict]:
     verdicts += [invalid_input_verdict(line.error) for line in read if line.error]
     verdicts.append(evaluate(task="", plan=["Look around."], trace=[]))
     return [*verdicts, evaluate(task="", plan=["Look around."], trace="I looked.")]
+
+
+def test_built_in_profiles_are_valid() -> None:
+    for name in load_built_in_profiles():
+        profile = yaml.load(read_built_in_text(name), yaml.CSafeLoader)
+        _check(profile, build_profile_schema())
+
+
+_WRONG: list[dict[str, Any]] = [
+    {"rulez": []},
+    {"planproof": "profile/2"},
+    {"form": "xml"},
+    {"rules": [{"at": []}]},
+]
+
+
+@pytest.mark.parametrize("change", _WRONG)
+def test_a_profile_with_an_error_is_not(change: dict[str, Any]) -> None:
+    profile: Any = yaml.load(read_built_in_text("gemini-cli"), yaml.CSafeLoader)
+    with pytest.raises(jsonschema.ValidationError):
+        _check({**profile, **change}, build_profile_schema())
 
 
 def test_case_files_are_valid() -> None:

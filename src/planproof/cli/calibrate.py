@@ -13,8 +13,10 @@ import typer
 from planproof.cli.inputs import (
     ConfigOption,
     JudgeOption,
+    ProfileOption,
     ReaderOption,
     load_config,
+    load_profiles,
     read_text,
 )
 from planproof.cli.options import ModelJudgeOptions, option_groups
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
     from planproof.calibration.measurement import Measurement
     from planproof.calibration.variant import FollowedCase, Variant
-    from planproof.config import Configuration
     from planproof.core.judge import AnyJudge
+    from planproof.evaluation import ReadOptions
 
 
 class CalibrationFormat(StrEnum):
@@ -83,6 +85,7 @@ def calibrate(
     ] = CalibrationFormat.TERMINAL,
     output: OutputOption = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
     judge_options: ModelJudgeOptions,
@@ -130,7 +133,13 @@ def calibrate(
         if callable_ is None
         else load_callable_judge(callable_)
     )
-    cases = _load_cases(paths or [], judge, reader, configuration)
+    reading = ReadOptions(
+        reader,
+        configuration.vocabulary,
+        configuration.limits,
+        profiles=load_profiles(profile, configuration),
+    )
+    cases = _load_cases(paths or [], judge, reading)
     evaluator = CaseEvaluator(judge, None, configuration.vocabulary, configuration.limits)
     variants = _make_variants(cases, score_by_case, seed)
     if not variants:
@@ -148,9 +157,13 @@ def calibrate(
         elif form is CalibrationFormat.HTML:
             from planproof.reports.html.report_page import render_calibration_page
 
-            reading = ReadOptions(None, configuration.vocabulary, configuration.limits)
             page = render_calibration_page(
-                judge.name, figures, reading, labels=score_by_case, note=note, secrets=no_redact
+                judge.name,
+                figures,
+                replace(reading, reader=None),
+                labels=score_by_case,
+                note=note,
+                secrets=no_redact,
             )
             stream.writelines(page)
         else:
@@ -161,23 +174,24 @@ def calibrate(
             )
 
 
-def _load_cases(
-    paths: list[str], judge: AnyJudge, reader: str | None, configuration: Configuration
-) -> list[FollowedCase]:
+def _load_cases(paths: list[str], judge: AnyJudge, reading: ReadOptions) -> list[FollowedCase]:
     """Load the cases from `paths`, or the built-in ones if there are none."""
     from planproof.calibration.followed_cases import build_followed_case, load_built_in_cases
-    from planproof.evaluation import ReadOptions
+    from planproof.core.limits import Limits
     from planproof.runs.datasets.data_set import DataSet
 
     if not paths:
         return list(load_built_in_cases())
     case_by_id: dict[str, FollowedCase] = {}
-    for position, line in DataSet(paths=tuple(paths), limits=configuration.limits):
+    cases = DataSet(
+        paths=tuple(paths), limits=reading.limits or Limits(), profiles=reading.profiles
+    )
+    for position, line in cases:
         if line.case is None:
             assert line.error is not None
             raise line.error
-        reading = ReadOptions(reader, configuration.vocabulary, configuration.limits, line.where)
-        case = build_followed_case(line.case, judge, reading, f"case {position}")
+        options = replace(reading, where=line.where)
+        case = build_followed_case(line.case, judge, options, f"case {position}")
         if case.id in case_by_id:
             raise InvalidInput(
                 f"duplicate case id `{case.id}`.",

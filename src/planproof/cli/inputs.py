@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.core.limits import Limits
     from planproof.readers.decoding.source import Source
+    from planproof.readers.profile_reader import ProfileReader
 
 ConfigOption: TypeAlias = Annotated[
     Path | None,
@@ -35,6 +36,15 @@ ReaderOption: TypeAlias = Annotated[
         "--reader",
         metavar="NAME",
         help="Trace reader; default: detect it. `planproof readers` lists them.",
+    ),
+]
+ProfileOption: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--profile",
+        metavar="FILE",
+        help="Profile of your own format, or a folder of them; asked before all other readers. "
+        "Can be given several times.",
     ),
 ]
 TaskOption: TypeAlias = Annotated[
@@ -169,6 +179,21 @@ def load_config(path: Path | None, start: Path | None = None) -> Configuration:
     if configuration.path is not None:
         typer.echo(f"planproof: using {configuration.path}", err=True)
     return configuration
+
+
+def load_profiles(
+    paths: list[Path] | None, configuration: Configuration
+) -> tuple[ProfileReader, ...]:
+    """Read the profiles given with --profile, then those of the configuration.
+
+    Where two have the same name, the one given with the option is used.
+    """
+    from planproof.readers.profile_files import read_profiles
+
+    given = read_profiles(paths or ())
+    names = {reader.name for reader in given}
+    configured = read_profiles(configuration.profiles)
+    return (*given, *(reader for reader in configured if reader.name not in names))
 
 
 def resolve_passing_score(min_score: float | None, configuration: Configuration) -> float:

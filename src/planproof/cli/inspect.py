@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +14,10 @@ import typer
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
+    ProfileOption,
     ReaderOption,
     load_config,
+    load_profiles,
     read_source,
 )
 from planproof.cli.outputs import (
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from planproof.core.trace import Trace
-    from planproof.core.vocabulary import Vocabulary
     from planproof.readers.decoding.source import Source
     from planproof.readers.decoding.split_traces import ContainedTrace
     from planproof.reports.terminal.trace_lines import TraceEntry
@@ -56,6 +57,7 @@ def inspect(
         ),
     ] = InspectFormat.TERMINAL,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
@@ -73,28 +75,29 @@ def inspect(
     Exit code: 0 read, 2 bad usage or input.
     """
     from planproof.readers.decoding.split_traces import select_trace, split_traces
+    from planproof.readers.detect import read_trace
 
     configuration = load_config(config)
     source = read_source(trace, configuration.limits)
     vocabulary = configuration.vocabulary
+    profiles = load_profiles(profile, configuration)
+
+    def read_one(one: Source) -> Trace:
+        return read_trace(one, reader=reader, vocabulary=vocabulary, profiles=profiles)
+
     with open_text_output(output) as stream:
-        traces = split_traces(source) if pick is None and form is InspectFormat.TERMINAL else ()
+        split = pick is None and form is InspectFormat.TERMINAL
+        traces = split_traces(source, profiles) if split else ()
         if len(traces) > 1:
-            for line in _render_listing(source.name, traces, reader, vocabulary, secrets=no_redact):
+            for line in _render_listing(source.name, traces, read_one, secrets=no_redact):
                 stream.write(f"{line}\n")
             return
-        source = select_trace(source, pick)
-        parsed = _read_trace(source, reader, vocabulary)
+        source = select_trace(source, pick, profiles)
+        parsed = read_one(source)
         if form is InspectFormat.JSON:
             stream.write(_render_native(parsed))
         else:
             stream.write(_render_terminal(source.name, parsed, stream, secrets=no_redact))
-
-
-def _read_trace(source: Source, reader: str | None, vocabulary: Vocabulary) -> Trace:
-    from planproof.readers.detect import read_trace
-
-    return read_trace(source, reader=reader, vocabulary=vocabulary)
 
 
 def _render_native(trace: Trace) -> str:
@@ -114,26 +117,23 @@ def _render_terminal(name: str, trace: Trace, stream: TextIO, *, secrets: bool) 
 def _render_listing(
     name: str,
     traces: Sequence[ContainedTrace],
-    reader: str | None,
-    vocabulary: Vocabulary,
+    read: Callable[[Source], Trace],
     *,
     secrets: bool,
 ) -> Iterator[str]:
     from planproof.reports.terminal.trace_lines import format_trace_list
 
-    entries = (_summarize_trace(member, reader, vocabulary) for member in traces)
+    entries = (_summarize_trace(member, read) for member in traces)
     return format_trace_list(name, entries, secrets=secrets)
 
 
-def _summarize_trace(
-    member: ContainedTrace, reader: str | None, vocabulary: Vocabulary
-) -> TraceEntry:
+def _summarize_trace(member: ContainedTrace, read: Callable[[Source], Trace]) -> TraceEntry:
     from planproof.errors import InvalidInput
     from planproof.readers.task_content import find_task
     from planproof.reports.terminal.trace_lines import TraceEntry
 
     try:
-        trace = _read_trace(member.source, reader, vocabulary)
+        trace = read(member.source)
     except InvalidInput as error:
         return TraceEntry(member.id, error=error.what)
     return TraceEntry(member.id, trace.reader, len(trace.events), find_task(trace).text)

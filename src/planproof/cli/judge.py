@@ -18,11 +18,13 @@ from planproof.cli.inputs import (
     MinScoreOption,
     PickOption,
     PlanOption,
+    ProfileOption,
     ReaderOption,
     TaskOption,
     format_input_name,
     is_standard_input,
     load_config,
+    load_profiles,
     read_bytes,
     read_source,
     read_text,
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.core.case import Case
     from planproof.core.judge import AnyJudge, ModelJudge
-    from planproof.core.limits import Limits
     from planproof.core.plan import InForce
     from planproof.core.verdict import Verdict
     from planproof.evaluation import ReadOptions
@@ -75,6 +76,7 @@ def judge(
     min_score: MinScoreOption = None,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
     output: OutputOption = None,
@@ -104,7 +106,7 @@ def judge(
         raise typer.BadParameter("--pick requires --trace.")
     configuration = load_config(config)
     judge_input = _load_input(
-        case, (task, plan, trace), pick, (reader, plan_in_force), configuration
+        case, (task, plan, trace), pick, (reader, plan_in_force, profile), configuration
     )
     if show_prompt:
         with open_text_output(output) as stream:
@@ -142,7 +144,7 @@ def _load_input(
     case: Path | None,
     files: tuple[Path | None, Path | None, Path | None],
     pick: str | None,
-    reader_and_plan_in_force: tuple[str | None, InForce],
+    reading_options: tuple[str | None, InForce, list[Path] | None],
     configuration: Configuration,
 ) -> _JudgeInput:
     """Load the case file, or build a case from the files of task, plan and trace."""
@@ -150,13 +152,19 @@ def _load_input(
     from planproof.evaluation import ReadOptions, build_case, internal_error_verdict
     from planproof.readers.decoding.case_files import read_case
 
-    (reader, in_force), limits = reader_and_plan_in_force, configuration.limits
-    reading = ReadOptions(reader, configuration.vocabulary, limits, in_force=in_force)
+    (reader, in_force, profile), limits = reading_options, configuration.limits
+    reading = ReadOptions(
+        reader,
+        configuration.vocabulary,
+        limits,
+        in_force=in_force,
+        profiles=load_profiles(profile, configuration),
+    )
     try:
         if case is not None:
             read = read_case(read_bytes(case, limits), name=format_input_name(case), limits=limits)
             return _JudgeInput(read, replace(reading, where=format_input_name(case)))
-        return _JudgeInput(build_case(*_read_files(files, pick, limits)), reading)
+        return _JudgeInput(build_case(*_read_files(files, pick, reading)), reading)
     except Exception as error:
         return _JudgeInput(
             Case(task=None, plan=None, trace=None), reading, internal_error_verdict(error)
@@ -164,16 +172,18 @@ def _load_input(
 
 
 def _read_files(
-    files: tuple[Path | None, Path | None, Path | None], trace_id: str | None, limits: Limits
+    files: tuple[Path | None, Path | None, Path | None], trace_id: str | None, reading: ReadOptions
 ) -> tuple[str | Path | None, str | Path | None, Source]:
+    from planproof.core.limits import Limits
     from planproof.readers.decoding.split_traces import select_trace
 
     task, plan, trace = files
     assert trace is not None
+    limits = reading.limits or Limits()
     return (
         read_text(task, limits) if task is not None and is_standard_input(task) else task,
         read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
-        select_trace(read_source(trace, limits), trace_id),
+        select_trace(read_source(trace, limits), trace_id, reading.profiles),
     )
 
 

@@ -31,6 +31,7 @@ import shlex
 
 if TYPE_CHECKING:
     from planproof.core.limits import Limits
+    from planproof.readers.profile_reader import ProfileReader
     from planproof.runs.datasets.data_set import DataSet
     from planproof.runs.summary import SummaryBuilder
 from enum import StrEnum
@@ -365,7 +366,9 @@ class DataOptions:
     limit: LimitOption = None
     shard: ShardOption = None
 
-    def make_data_set(self, paths: list[str], limits: Limits) -> DataSet:
+    def make_data_set(
+        self, paths: list[str], limits: Limits, profiles: tuple[ProfileReader, ...] = ()
+    ) -> DataSet:
         """Build the data set from the paths and the options."""
         from planproof.runs.datasets.data_set import DataSet
         from planproof.runs.datasets.field_mapping import parse_map
@@ -383,6 +386,7 @@ class DataOptions:
                 shard=None if self.shard is None else parse_shard(self.shard),
             ),
             limits=limits,
+            profiles=profiles,
         )
 
     def make_progress_estimate(
@@ -496,6 +500,7 @@ class EvaluatorFactory:
     reader: str | None
     plan_in_force: InForce
     configuration: Configuration
+    profiles: tuple[ProfileReader, ...] = ()
 
     def __call__(self) -> CaseEvaluator:
         """Make the judge together with its options for reading cases."""
@@ -507,4 +512,5 @@ class EvaluatorFactory:
             self.configuration.vocabulary,
             self.configuration.limits,
             self.plan_in_force,
+            self.profiles,
         )

@@ -12,8 +12,10 @@ from planproof.cli.exit_codes import NO_PLAN, print_error
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
+    ProfileOption,
     ReaderOption,
     load_config,
+    load_profiles,
     read_source,
 )
 from planproof.cli.options import (
@@ -49,6 +51,7 @@ def plan(
     ] = PlanFormat.TERMINAL,
     pick: PickOption = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
@@ -94,8 +97,11 @@ def plan(
     from planproof.reports.wording import make_sanitizer
 
     configuration = load_config(config)
-    source = select_trace(read_source(trace, configuration.limits), pick)
-    parsed = read_trace(source, reader=reader, vocabulary=configuration.vocabulary)
+    profiles = load_profiles(profile, configuration)
+    source = select_trace(read_source(trace, configuration.limits), pick, profiles)
+    parsed = read_trace(
+        source, reader=reader, vocabulary=configuration.vocabulary, profiles=profiles
+    )
     located = find_declared_plan(parsed)
     if model is not None and located.plan is None and parsed.events:
         judge_options = ModelJudgeOptions(

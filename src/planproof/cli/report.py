@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.inputs import (
+    ConfigOption,
+    MinPassOption,
+    ProfileOption,
+    load_config,
+    load_profiles,
+    resolve_passing_score,
+)
 from planproof.cli.options import RunArgument, StoreOption, open_existing_store
 from planproof.cli.outputs import NoRedactOption, open_text_output
 
@@ -23,6 +30,7 @@ def report(
     ] = Path("report.html"),
     min_score: MinPassOption = None,
     store: StoreOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
@@ -46,7 +54,11 @@ def report(
     from planproof.runs.run_names import find_run_by_name
 
     configuration = load_config(config)
-    reading = ReadOptions(None, configuration.vocabulary, configuration.limits)
+    reading = ReadOptions(
+        vocabulary=configuration.vocabulary,
+        limits=configuration.limits,
+        profiles=load_profiles(profile, configuration),
+    )
     passing_score = resolve_passing_score(min_score, configuration)
     with open_existing_store(store, configuration) as run_store:
         run_record = find_run_by_name(run_store, run)

@@ -19,8 +19,10 @@ from planproof.cli.inputs import (
     InForceOption,
     JudgeOption,
     MinScoreOption,
+    ProfileOption,
     ReaderOption,
     load_config,
+    load_profiles,
     resolve_passing_score,
 )
 from planproof.cli.options import (
@@ -39,14 +41,12 @@ from planproof.cli.progress import show_progress
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from planproof.config import Configuration
-    from planproof.core.plan import InForce
     from planproof.runs.datasets.data_set import DataSet
     from planproof.runs.run_records import Result, Run
     from planproof.runs.store.store_protocol import Store
     from planproof.runs.summary import SummaryBuilder
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def run(
     engine_options: EngineOptions,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
     judge_options: ModelJudgeOptions,
@@ -109,6 +110,7 @@ def run(
     Exit code: 0 all judged, 1 some below --min-score, 2 bad usage or input, 3 some could not be
     judged, 130 interrupted.
     """
+    from planproof.evaluation import ReadOptions
     from planproof.runs.run_names import parse_tags
 
     if output is not None and any(_is_same_file(output, Path(path)) for path in paths):
@@ -118,15 +120,23 @@ def run(
             advice="Use another output file.",
         )
     configuration = load_config(config)
-    cases = data_options.make_data_set(paths, configuration.limits)
+    profiles = load_profiles(profile, configuration)
+    cases = data_options.make_data_set(paths, configuration.limits, profiles)
     if dry_run:
-        _print_estimate(cases, judge_options, judge_name, (reader, plan_in_force), configuration)
+        reading = ReadOptions(
+            reader,
+            configuration.vocabulary,
+            configuration.limits,
+            in_force=plan_in_force,
+            profiles=profiles,
+        )
+        _print_estimate(cases, judge_options.make_offline_judge(judge_name, configuration), reading)
         return
     from planproof.runs.execution import execute_run, start_or_resume_run
     from planproof.runs.summary import SummaryBuilder
 
     evaluator_factory = EvaluatorFactory(
-        judge_options, judge_name, reader, plan_in_force, configuration
+        judge_options, judge_name, reader, plan_in_force, configuration, profiles
     )
     evaluator = evaluator_factory()
     tally = SummaryBuilder(resolve_passing_score(min_score, configuration))
@@ -185,22 +195,10 @@ def run(
         raise typer.Exit(NOT_JUDGED)
 
 
-def _print_estimate(
-    cases: DataSet,
-    judge_options: ModelJudgeOptions,
-    judge_name: str | None,
-    reader_and_plan_in_force: tuple[str | None, InForce],
-    configuration: Configuration,
-) -> None:
-    from planproof.evaluation import ReadOptions
-
-    (reader, in_force), estimate = reader_and_plan_in_force, Estimate()
-    offline_judge = judge_options.make_offline_judge(judge_name, configuration)
+def _print_estimate(cases: DataSet, judge: AnyJudge, reading: ReadOptions) -> None:
+    estimate = Estimate()
     for _, line in cases:
-        vocabulary, limits = configuration.vocabulary, configuration.limits
-        estimate.add_case(
-            line, offline_judge, ReadOptions(reader, vocabulary, limits, line.where, in_force)
-        )
+        estimate.add_case(line, judge, replace(reading, where=line.where))
     for figure in estimate.format_lines():
         typer.echo(figure)
 

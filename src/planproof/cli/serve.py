@@ -15,8 +15,10 @@ from planproof.cli.inputs import (
     InForceOption,
     JudgeOption,
     MinPassOption,
+    ProfileOption,
     ReaderOption,
     load_config,
+    load_profiles,
     resolve_passing_score,
 )
 from planproof.cli.options import EvaluatorFactory, ModelJudgeOptions, StoreOption, option_groups
@@ -164,6 +166,7 @@ def serve(
     store: StoreOption = None,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     plan_in_force: InForceOption = "first",
     min_score: MinPassOption = None,
     config: ConfigOption = None,
@@ -195,7 +198,12 @@ def serve(
         ) from error
     configuration = load_config(config)
     evaluator_factory = EvaluatorFactory(
-        judge_options, judge_name, reader, plan_in_force, configuration
+        judge_options,
+        judge_name,
+        reader,
+        plan_in_force,
+        configuration,
+        load_profiles(profile, configuration),
     )
     concurrency_field = "model_concurrency" if judge_options.models else "processes"
     settings = ServerSettings(

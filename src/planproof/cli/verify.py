@@ -15,17 +15,19 @@ from planproof.cli.exit_codes import REJECTED
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
+    ProfileOption,
     format_input_name,
     load_config,
+    load_profiles,
     open_input,
     read_bytes,
 )
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from planproof.config import Configuration
     from planproof.core.case import Case
     from planproof.core.content import Json
+    from planproof.evaluation import ReadOptions
 
 
 def verify(
@@ -39,6 +41,7 @@ def verify(
     ],
     *,
     pick: PickOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Check verdicts without a judge.
@@ -55,13 +58,20 @@ def verify(
 
     Exit code: 0 accepted, 1 rejected, 2 bad usage or input.
     """
+    from planproof.evaluation import ReadOptions
+
     configuration = load_config(config)
+    reading = ReadOptions(
+        vocabulary=configuration.vocabulary,
+        limits=configuration.limits,
+        profiles=load_profiles(profile, configuration),
+    )
     checked = rejected = 0
     verdicts = list(
         _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
     )
     _warn_about_old_schema(verdicts)
-    for where, problems in _check_verdicts(verdicts, trace, pick, configuration):
+    for where, problems in _check_verdicts(verdicts, trace, pick, reading):
         checked += 1
         if problems:
             rejected += 1
@@ -92,18 +102,23 @@ def _check_verdicts(
     verdicts: Sequence[_VerdictLine],
     trace: Path,
     trace_id: str | None,
-    configuration: Configuration,
+    reading: ReadOptions,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the location of each verdict and the problems found in it."""
     if len(verdicts) == 1:
-        yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, configuration)
+        yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, reading)
         return
     if trace_id is not None:
         raise typer.BadParameter("--pick requires a single verdict.")
     from planproof.readers.decoding.trace_files import read_cases
 
     with open_input(trace) as lines:
-        cases = read_cases(lines, name=format_input_name(trace), limits=configuration.limits)
+        cases = read_cases(
+            lines,
+            name=format_input_name(trace),
+            limits=reading.limits,
+            profiles=reading.profiles,
+        )
         for verdict_line, line in zip_longest(verdicts, cases):
             if verdict_line is None:
                 yield line.where, ("no verdict for this case",)
@@ -115,7 +130,7 @@ def _check_verdicts(
                 location = f"{line.where}, execution_trace"
                 yield (
                     verdict_line.where,
-                    _check_case(verdict_line.value, line.case, location, configuration),
+                    _check_case(verdict_line.value, line.case, location, reading),
                 )
 
 
@@ -161,27 +176,29 @@ def _parse_verdict(data: bytes, where: str) -> Json:
 
 
 def _check_one(
-    verdict: Json, trace: Path, trace_id: str | None, configuration: Configuration
+    verdict: Json, trace: Path, trace_id: str | None, reading: ReadOptions
 ) -> tuple[str, ...]:
     from planproof.core.json_values import is_object
+    from planproof.core.limits import Limits
     from planproof.readers.decoding.case_files import parse_case
     from planproof.readers.decoding.source import Source
     from planproof.readers.decoding.split_traces import select_trace
     from planproof.verification import verify as find_problems
 
-    name, limits = format_input_name(trace), configuration.limits
+    name, limits = format_input_name(trace), reading.limits or Limits()
     source = Source.from_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         case = parse_case(source.document, name=name)
-        return _check_case(verdict, case, f"{name}, execution_trace", configuration)
+        return _check_case(verdict, case, f"{name}, execution_trace", reading)
     return find_problems(
-        verdict, select_trace(source, trace_id), vocabulary=configuration.vocabulary
+        verdict,
+        select_trace(source, trace_id, reading.profiles),
+        vocabulary=reading.vocabulary,
+        profiles=reading.profiles,
     )
 
 
-def _check_case(
-    verdict: Json, case: Case, location: str, configuration: Configuration
-) -> tuple[str, ...]:
+def _check_case(verdict: Json, case: Case, location: str, reading: ReadOptions) -> tuple[str, ...]:
     from planproof.planning.plan_parser import parse_given_plan
     from planproof.readers.decoding.source import Source
     from planproof.readers.detect import read_trace
@@ -190,14 +207,16 @@ def _check_case(
     try:
         source = case.trace
         if not isinstance(source, Source):
-            source = Source.from_value(source, name=location, limits=configuration.limits)
+            source = Source.from_value(source, name=location, limits=reading.limits)
         plan = None if case.plan is None else parse_given_plan(case.plan)
         if verdict["outcome"] == "invalid_input":
-            read_trace(source)
+            read_trace(source, profiles=reading.profiles)
             return ("the outcome is invalid_input, but the case can be read",)
     except InvalidInput as error:
         return _check_unreadable(verdict, str(error))
-    problems = find_problems(verdict, source, plan=plan, vocabulary=configuration.vocabulary)
+    problems = find_problems(
+        verdict, source, plan=plan, vocabulary=reading.vocabulary, profiles=reading.profiles
+    )
     return (*_find_input_mismatches(verdict, case), *problems)
 
 

@@ -15,9 +15,11 @@ from planproof.cli.exit_codes import BELOW_MINIMUM, NOT_JUDGED
 from planproof.cli.inputs import (
     ConfigOption,
     PlanOption,
+    ProfileOption,
     ReaderOption,
     TaskOption,
     load_config,
+    load_profiles,
 )
 from planproof.cli.outputs import Format, NoRedactOption, format_verdict
 from planproof.errors import InvalidInput
@@ -61,6 +63,7 @@ def watch(
         ),
     ] = None,
     reader: ReaderOption = None,
+    profile: ProfileOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
@@ -85,21 +88,27 @@ def watch(
 
     configuration = load_config(config)
     vocabulary = configuration.vocabulary
+    profiles = load_profiles(profile, configuration)
     if not trace.resolve().parent.is_dir():
         raise InvalidInput("folder does not exist.", where=str(trace), advice="Check the path.")
     plan_text = None if plan is None else read_json_or_text(plan)
     threshold = configuration.min_score if min_score is None else min_score
     growing = GrowingFile(trace, configuration.limits)
-    follower = TraceFollower(plan_text, reader=reader, vocabulary=vocabulary)
+    follower = TraceFollower(plan_text, reader=reader, vocabulary=vocabulary, profiles=profiles)
     try:
         with _open_display(trace, no_redact) as report:
             _follow(growing, follower, report, until_quiet, threshold)
     except KeyboardInterrupt:
         # Ctrl-C is the normal way to stop watching.
         pass
-    source = select_trace(Source.from_path(trace, limits=configuration.limits))
+    source = select_trace(Source.from_path(trace, limits=configuration.limits), profiles=profiles)
     verdict = evaluate(
-        task=task, plan=plan_text, trace=source, reader=reader, vocabulary=vocabulary
+        task=task,
+        plan=plan_text,
+        trace=source,
+        reader=reader,
+        vocabulary=vocabulary,
+        profiles=profiles,
     )
     text = format_verdict(verdict, Format.TERMINAL, secrets=no_redact, stream=sys.stdout)
     sys.stdout.write(text)

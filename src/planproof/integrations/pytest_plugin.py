@@ -6,7 +6,7 @@ It is loaded in every pytest run, so it imports nothing else of planproof until 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from planproof.core.trace import Trace
     from planproof.core.verdict import Verdict
     from planproof.readers.decoding.source import Source
+    from planproof.readers.profile_reader import ProfileReader
 
 DEFAULT_MIN_SCORE = 0.75
 _running_items: list[pytest.Item] = []
@@ -51,6 +52,7 @@ def assert_follows_plan(
     min_score: float = DEFAULT_MIN_SCORE,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
+    profiles: Sequence[Path | ProfileReader] = (),
 ) -> Verdict:
     """Judge a case as `planproof.evaluate` does, and fail below `min_score` or without a score.
 
@@ -59,6 +61,7 @@ def assert_follows_plan(
     __tracebackhide__ = True
     from planproof.evaluation import build_case, evaluate  # noqa: PLC0415
     from planproof.integrations.hosts import resolve_judge  # noqa: PLC0415
+    from planproof.readers.profile_files import read_profiles  # noqa: PLC0415
 
     if not 0 <= min_score <= 1:
         from planproof.errors import InvalidInput  # noqa: PLC0415
@@ -70,9 +73,10 @@ def assert_follows_plan(
         )
     began = perf_counter()
     chosen = resolve_judge(judge, model)
-    case = build_case(task, plan, trace)
-    verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen)
-    _record_verdict(case, verdict, perf_counter() - began)
+    own = read_profiles(profiles)
+    case = build_case(task, plan, trace, profiles=own)
+    verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen, profiles=own)
+    _record_verdict(case, verdict, perf_counter() - began, own)
     if verdict.score is None or verdict.score < min_score:
         from planproof.integrations.assertion_message import format_failure  # noqa: PLC0415
 
@@ -80,7 +84,9 @@ def assert_follows_plan(
     return verdict
 
 
-def _record_verdict(case: Case, verdict: Verdict, seconds: float) -> None:
+def _record_verdict(
+    case: Case, verdict: Verdict, seconds: float, profiles: Sequence[ProfileReader]
+) -> None:
     """Attach the verdict to the running test: to its properties, and for the report."""
     if not _running_items:
         return
@@ -88,7 +94,8 @@ def _record_verdict(case: Case, verdict: Verdict, seconds: float) -> None:
     if item.config.getoption(_REPORT_OPTION) is not None:
         from planproof.integrations.pytest_report import serialize_result  # noqa: PLC0415 - heavy
 
-        item.stash.setdefault(_RECORDS_KEY, []).append(serialize_result(case, verdict, seconds))
+        record = serialize_result(case, verdict, seconds, profiles)
+        item.stash.setdefault(_RECORDS_KEY, []).append(record)
     item.user_properties += [
         (f"{_PROPERTY_PREFIX}outcome", verdict.outcome.value),
         (f"{_PROPERTY_PREFIX}score", verdict.score),
@@ -114,7 +121,9 @@ def planproof(request: pytest.FixtureRequest) -> PlanProof:
     options: dict[str, Any] = {}
     for marker in request.node.iter_markers("planproof"):
         if marker.args:
-            raise pytest.UsageError("@pytest.mark.planproof takes judge=, model= and min_score=.")
+            raise pytest.UsageError(
+                "@pytest.mark.planproof takes judge=, model=, min_score= and profiles=."
+            )
         options = {**marker.kwargs, **options}
     return PlanProof(options)
 
@@ -134,7 +143,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and in the controller process the report collector."""
     config.addinivalue_line(
         "markers",
-        "planproof(judge=, model=, min_score=): options of the fixture `planproof` in this test.",
+        "planproof(judge=, model=, min_score=, profiles=): options of the fixture `planproof` in "
+        "this test.",
     )
     file = config.getoption(_REPORT_OPTION)
     # A pytest-xdist worker sends its records to the controller, which writes the report.

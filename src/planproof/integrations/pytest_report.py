@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import convert, to_builtins
 
 from planproof.core.case import Case
 from planproof.core.content import Json
@@ -15,12 +17,16 @@ from planproof.core.trace import Trace
 from planproof.core.verdict import JudgeSummary, Verdict, parse_verdict
 from planproof.evaluation import ReadOptions
 from planproof.readers.native import serialize_trace
+from planproof.readers.profile import Profile
+from planproof.readers.profile_reader import ProfileReader
 from planproof.reports.html.report_page import render_run_page
 from planproof.runs.run_records import Result, RunState, StoredCase, create_run, serialize_case
 from planproof.runs.store.open_store import open_store
 
 
-def serialize_result(case: Case, verdict: Verdict, seconds: float) -> Json:
+def serialize_result(
+    case: Case, verdict: Verdict, seconds: float, profiles: Sequence[ProfileReader] = ()
+) -> Json:
     """Return a case and its verdict as JSON values, to send them from a worker to the controller.
 
     `Plan` and `Trace` objects in the case are converted to JSON, too.
@@ -36,7 +42,12 @@ def serialize_result(case: Case, verdict: Verdict, seconds: float) -> Json:
         "case": stored.text,
         "verdict": json.loads(json.dumps(verdict.full())),
         "seconds": seconds,
+        "profiles": [to_builtins(reader.profile) for reader in profiles],
     }
+
+
+def _load_profiles(record: Json) -> Iterator[ProfileReader]:
+    return (ProfileReader(convert(profile, Profile)) for profile in record["profiles"])
 
 
 def write_report(records: Sequence[tuple[str, Json]], file: Path, *, min_score: float) -> None:
@@ -50,6 +61,8 @@ def write_report(records: Sequence[tuple[str, Json]], file: Path, *, min_score: 
         for position, (verdict, (_, record)) in enumerate(zip(verdicts, records, strict=True))
     ]
     cases = [StoredCase(record["hash"], record["case"]) for _, record in records]
+    profiles = {reader.name: reader for _, record in records for reader in _load_profiles(record)}
+    reading = ReadOptions(profiles=tuple(profiles.values()))
     partial = file.with_name(f"{file.name}.partial")
     with TemporaryDirectory() as folder:
         store = open_store(str(Path(folder, "runs.db")))
@@ -59,9 +72,7 @@ def write_report(records: Sequence[tuple[str, Json]], file: Path, *, min_score: 
             store.close_run(run.id, RunState.FINISHED)
             with partial.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(
-                    render_run_page(
-                        store.find_run(run.id), store, ReadOptions(), min_score=min_score
-                    )
+                    render_run_page(store.find_run(run.id), store, reading, min_score=min_score)
                 )
         finally:
             store.close()

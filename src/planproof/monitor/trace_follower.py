@@ -16,6 +16,7 @@ from planproof.planning.plan_search import Declaration
 from planproof.planning.plan_timeline import build_timeline
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.recognition import Reader
 
 
 class TraceFollower:
@@ -25,8 +26,16 @@ class TraceFollower:
     into force; then the run is checked again from the beginning, in a new `monitor`.
     """
 
-    def __init__(self, plan: Json, *, reader: str | None, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        plan: Json,
+        *,
+        reader: str | None,
+        vocabulary: Vocabulary,
+        profiles: Sequence[Reader] = (),
+    ) -> None:
         self._plan = plan
+        self._profiles = profiles
         self._reader = reader
         self._vocabulary = vocabulary
         self._observed: list[Event] = []
@@ -40,7 +49,12 @@ class TraceFollower:
     def follow_source(self, source: Source) -> list[Deviation]:
         """Check the current content of a source; without a plan there are no deviations."""
         return self.follow_trace(
-            read_trace(source, reader=self._reader, vocabulary=self._vocabulary)
+            read_trace(
+                source,
+                reader=self._reader,
+                vocabulary=self._vocabulary,
+                profiles=self._profiles,
+            )
         )
 
     def follow_trace(self, trace: Trace) -> list[Deviation]:

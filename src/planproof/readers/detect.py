@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -14,7 +15,13 @@ from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import find_package
 from planproof.readers.decoding.source import Source, gc_paused
 from planproof.readers.decoding.split_traces import multiple_traces_error, split_traces
-from planproof.readers.recognition import FALLBACK_READER, Reader, detect_reader, load_reader
+from planproof.readers.recognition import (
+    FALLBACK_READER,
+    Reader,
+    detect_reader,
+    find_profile,
+    load_reader,
+)
 from planproof.readers.record_counts import count_chat_records, count_json_records
 
 _BUILT_IN_VOCABULARY = Vocabulary()
@@ -25,9 +32,16 @@ _ACTION = Kind.ACTION
 
 @gc_paused()
 def read_trace(
-    source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN_VOCABULARY
+    source: Source,
+    *,
+    reader: str | None = None,
+    vocabulary: Vocabulary = _BUILT_IN_VOCABULARY,
+    profiles: Sequence[Reader] = (),
 ) -> Trace:
-    """Read a source with the named reader, or with the one that claims it."""
+    """Read a source with the named reader, or with the one that claims it.
+
+    `profiles` are the user's own. Their names come before those of all other readers.
+    """
     if source.form == "json" and not isinstance(source.document, (dict, list)):
         raise InvalidInput(
             f"contains {_describe_scalar(source.document)}, which is not a trace.",
@@ -36,7 +50,10 @@ def read_trace(
         )
     if source.form == "archive":
         raise multiple_traces_error(source, split_traces(source))
-    chosen = _choose_reader(source) if reader is None else load_reader(reader)
+    if reader is None:
+        chosen = _choose_reader(source, profiles)
+    else:
+        chosen = find_profile(reader, profiles) or load_reader(reader)
     trace = _run_reader(source, chosen)
     counts = _count_trace_records(source, trace, chosen)
     if counts is not trace.record_counts:
@@ -80,12 +97,12 @@ def _has_content(document: Json) -> bool:
     return bool(document.strip() if isinstance(document, str) else is_list(document) and document)
 
 
-def _choose_reader(source: Source) -> Reader:
-    reader = detect_reader(source)
+def _choose_reader(source: Source, profiles: Sequence[Reader]) -> Reader:
+    reader = detect_reader(source, profiles)
     if reader is not None:
         return reader
     # Read as one trace, several would look like a single run.
-    if traces := split_traces(source):
+    if traces := split_traces(source, profiles):
         raise multiple_traces_error(source, traces)
     return load_reader(FALLBACK_READER)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.resources import files
 from itertools import islice, zip_longest
 from textwrap import dedent
@@ -17,7 +18,16 @@ from planproof.core.trace import EventStatus, Kind, RecordCounts, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
-from planproof.readers.profile import Block, CallPart, Field, Profile, ResultPart, Rule, TextPart
+from planproof.readers.profile import (
+    Block,
+    CallPart,
+    Detect,
+    Field,
+    Profile,
+    ResultPart,
+    Rule,
+    TextPart,
+)
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import (
@@ -59,6 +69,12 @@ def parse_profile(text: str, *, name: str) -> Profile:
         raise document.error("a profile for text needs `blocks`.")
     if profile.form != "text" and not profile.rules:
         raise document.error("a profile for JSON needs `rules`.")
+    if profile.form != "text" and profile.detect == Detect():
+        raise document.error(
+            "`detect` has no condition, so every file would have this format.",
+            "$.detect",
+            advice="Name a key that all records, or the document, have.",
+        )
     return profile
 
 
@@ -93,6 +109,12 @@ class ProfileReader:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the profile only; it is compiled again where it is needed."""
         return ProfileReader, (self.profile,)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the profile: with another one, a trace may be read in another way."""
+        # JSON leaves out defaults, but not all of them after a profile was pickled.
+        return sha256(repr(self.profile).encode()).hexdigest()
 
     def compile(self) -> None:
         """Compile all parts of the profile, so that errors in it are found at once."""

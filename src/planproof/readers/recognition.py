@@ -43,6 +43,11 @@ def detect_reader(source: Source, profiles: Sequence[Reader] = ()) -> Reader | N
     return None
 
 
+def find_profile(name: str, profiles: Sequence[Reader]) -> Reader | None:
+    """Return the user's profile with this name; None if there is none."""
+    return next((reader for reader in profiles if reader.name == name), None)
+
+
 def list_readers() -> tuple[str, ...]:
     """Return the names of all readers: those registered by packages, and the built-in profiles."""
     return tuple(sorted({*list_names("readers"), *_load_profiles()}))

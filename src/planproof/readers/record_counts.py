@@ -114,8 +114,8 @@ def explain_not_understood(trace: Trace) -> str | None:
     return (
         f"The trace was not understood by the reader `{trace.reader}`: {what}, so the plan "
         "can't be checked against it. Run `planproof inspect FILE` to see what was read. If "
-        "`planproof readers` lists the format, select it with `--reader`; otherwise convert the "
-        "trace to planproof's native format."
+        "`planproof readers` lists the format, select it with `--reader`; otherwise describe it in "
+        "a profile: `planproof profile suggest FILE` writes a draft."
     )
 
 

@@ -131,7 +131,9 @@ class RunManager:
     ) -> tuple[Run, Iterator[tuple[int, CaseLine]]]:
         """Create the run in the store, and return it with its cases; raises if there are none."""
         limits = replace(evaluator.limits, bytes=self.settings.limits.data_set_bytes)
-        lines = read_cases(request.data, name=_INPUT_NAME, limits=limits)
+        lines = read_cases(
+            request.data, name=_INPUT_NAME, limits=limits, profiles=evaluator.profiles
+        )
         first_lines = list(islice(lines, 2))
         if not first_lines:
             raise InvalidInput(

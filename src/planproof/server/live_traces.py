@@ -147,7 +147,12 @@ class LiveTraces:
     def _make_followed(self) -> _FollowedTrace:
         evaluator = self._evaluator
         return _FollowedTrace(
-            TraceFollower(None, reader=evaluator.reader, vocabulary=evaluator.vocabulary)
+            TraceFollower(
+                None,
+                reader=evaluator.reader,
+                vocabulary=evaluator.vocabulary,
+                profiles=evaluator.profiles,
+            )
         )
 
     def _build_view(self, row: Any) -> LiveTrace:

@@ -8,6 +8,7 @@ import pytest
 
 from planproof import evaluation
 from planproof.extensions import list_names
+from planproof.readers.recognition import list_readers
 from tests.command_line import CommandLine
 
 COMMANDS = (
@@ -28,7 +29,7 @@ def test_the_demo_shows_three_cases(planproof: CommandLine) -> None:
 def test_readers_and_judges_are_listed(planproof: CommandLine) -> None:
     listed = planproof("readers").out
     assert [line.split()[0] for line in listed.splitlines() if not line.startswith(" ")] == [
-        *list_names("readers")
+        *list_readers()
     ]
     assert "native" in listed
     assert all(len(line) <= 80 for line in listed.splitlines())

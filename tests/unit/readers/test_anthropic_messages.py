@@ -79,8 +79,17 @@ def test_invalid_messages_are_skipped() -> None:
 
 def test_what_follows_the_result_of_a_hosted_tool_was_issued_later() -> None:
     def search(number: str) -> list[dict[str, Any]]:
-        use = {"type": "server_tool_use", "id": number, "name": "web_search", "input": {}}
-        found = {"type": "web_search_tool_result", "tool_use_id": number, "content": []}
+        use: dict[str, Any] = {
+            "type": "server_tool_use",
+            "id": number,
+            "name": "web_search",
+            "input": {},
+        }
+        found: dict[str, Any] = {
+            "type": "web_search_tool_result",
+            "tool_use_id": number,
+            "content": [],
+        }
         return [use, found]
 
     content = [

@@ -144,7 +144,7 @@ def test_events_whose_content_is_a_message_of_parts() -> None:
 
 
 def test_a_turn_with_lists_of_calls_and_results() -> None:
-    turns = [
+    turns: list[dict[str, Any]] = [
         {
             "iteration": 1,
             "response": "I read both.",
@@ -174,7 +174,7 @@ def test_a_turn_with_lists_of_calls_and_results() -> None:
 
 
 def test_records_of_calls_and_of_their_outcomes() -> None:
-    turns = [
+    turns: list[dict[str, Any]] = [
         {"type": "message", "role": "user", "content": "Mend it."},
         {
             "type": "tool_call",
@@ -196,7 +196,7 @@ def test_records_of_calls_and_of_their_outcomes() -> None:
 
 
 def test_calls_listed_again_next_to_the_messages_are_read_once() -> None:
-    call = {"id": "1", "name": "read", "arguments": {}}
-    messages = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    call: dict[str, Any] = {"id": "1", "name": "read", "arguments": {}}
+    messages: list[dict[str, Any]] = [{"role": "assistant", "content": "", "tool_calls": [call]}]
     trace = read({"run": {"messages": messages, "tool_calls": [call], "response": "Done."}})
     assert [event.pointer for event in actions(trace)] == ["/run/messages/0/tool_calls/0"]

@@ -15,6 +15,7 @@ from pydantic import Field
 import planproof
 from planproof.config import Configuration
 from planproof.core.judge import AnyJudge
+from planproof.core.trace import Trace
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.evaluation import evaluate, is_async_judge
 from planproof.integrations.mcp.tool_answers import (
@@ -30,7 +31,9 @@ from planproof.integrations.mcp.tool_inputs import Inline, InputFolder, require_
 from planproof.monitor import Monitor
 from planproof.monitor.trace_follower import TraceFollower
 from planproof.planning.find_plan import find_declared_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.profile_files import read_profiles
 from planproof.readers.record_counts import explain_not_understood
 
 _P = ParamSpec("_P")
@@ -110,6 +113,7 @@ class _Tools:
     def __init__(self, folder: InputFolder, configuration: Configuration, judge: AnyJudge) -> None:
         self._folder = folder
         self._vocabulary = configuration.vocabulary
+        self._profiles = read_profiles(configuration.profiles)
         self._judge = judge
 
     @_handle_errors
@@ -133,9 +137,10 @@ class _Tools:
         verdict = evaluate(
             task=case_input.task,
             plan=case_input.plan,
-            trace=require_trace(case_input.source, pick),
+            trace=require_trace(case_input.source, pick, self._profiles),
             judge=self._judge,
             vocabulary=self._vocabulary,
+            profiles=self._profiles,
         )
         return build_verdict_answer(verdict)
 
@@ -158,10 +163,10 @@ class _Tools:
         events with their ids, and what was skipped and why. For a source that contains several
         traces, returns their ids.
         """
-        source, several = self._folder.read_traces(trace, trace_file)
+        source, several = self._folder.read_traces(trace, trace_file, self._profiles)
         if several and pick is None:
             return build_trace_list_answer(several)
-        read = read_trace(require_trace(source, pick), vocabulary=self._vocabulary)
+        read = self._read_trace(source, pick)
         return build_trace_answer(read, find_declared_plan(read), first_event, most_events)
 
     @_handle_errors
@@ -184,7 +189,7 @@ class _Tools:
             return build_outlook_answer(start)
         case_input = self._folder.read_case(trace, trace_file, plan, plan_file, None)
         follower = TraceFollower(case_input.plan, reader=None, vocabulary=self._vocabulary)
-        read = read_trace(require_trace(case_input.source, pick), vocabulary=self._vocabulary)
+        read = self._read_trace(case_input.source, pick)
         if why := explain_not_understood(read):
             raise InvalidInput(why, where="trace")
         follower.follow_trace(read)
@@ -195,3 +200,10 @@ class _Tools:
                 advice="Pass `plan` or `plan_file`.",
             )
         return build_outlook_answer(follower.monitor)
+
+    def _read_trace(self, source: Source, pick: str | None) -> Trace:
+        return read_trace(
+            require_trace(source, pick, self._profiles),
+            vocabulary=self._vocabulary,
+            profiles=self._profiles,
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from planproof.evaluation import read_json_or_text
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import ContainedTrace, select_trace, split_traces
+from planproof.readers.recognition import Reader
 from planproof.readers.task_content import read_task
 
 Inline: TypeAlias = str | list[Any] | dict[str, Any] | None
@@ -55,11 +57,11 @@ class InputFolder:
         )
 
     def read_traces(
-        self, trace: Inline, trace_file: str | None
+        self, trace: Inline, trace_file: str | None, profiles: Sequence[Reader] = ()
     ) -> tuple[Source, tuple[ContainedTrace, ...]]:
         """Return the source, and its traces if it contains more than one."""
         source = self._read_source(trace, trace_file).source
-        traces = split_traces(source)
+        traces = split_traces(source, profiles)
         return source, traces if len(traces) > 1 else ()
 
     def read_plan(self, plan: Inline, plan_file: str | None) -> Json:
@@ -121,16 +123,16 @@ class InputFolder:
         return path
 
 
-def require_trace(source: Source, name: str | None) -> Source:
+def require_trace(source: Source, name: str | None, profiles: Sequence[Reader] = ()) -> Source:
     """Return the selected trace; if it has to be named, the error refers to the tool arguments."""
-    traces = split_traces(source)
+    traces = split_traces(source, profiles)
     if name is None and len(traces) > 1:
         raise InvalidInput(
             f"contains {len(traces):,} traces.",
             where=source.name,
             advice="Select one with `pick`; `inspect` lists them.",
         )
-    return select_trace(source, name)
+    return select_trace(source, name, profiles)
 
 
 def _make_too_long_error(name: str, limit: int) -> InvalidInput:

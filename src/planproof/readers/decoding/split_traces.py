@@ -17,7 +17,7 @@ from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput, UnknownName, did_you_mean
 from planproof.readers.decoding.archives import Archive
 from planproof.readers.decoding.source import Source
-from planproof.readers.recognition import detect_reader
+from planproof.readers.recognition import Reader, detect_reader
 from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
 _ID_KEYS = ("instance_id", "id", "task_id", "trace_id", "eval_id")
@@ -41,7 +41,7 @@ class ContainedTrace:
         return self._load_source()
 
 
-def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
+def split_traces(source: Source, profiles: Sequence[Reader] = ()) -> tuple[ContainedTrace, ...]:
     """Return the traces in this source; none if it is a single trace."""
     if source.form == "archive":
         return _split_archive(source.document)
@@ -50,10 +50,12 @@ def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
     if apart := split_by_trace_id(source):
         return _build_traces(source, ((id_, value, ()) for id_, value in apart.items()))
     values = _list_candidates(source)
-    if not values or not _may_be_trace(values[0][1]) or detect_reader(source) is not None:
+    if not values or not _may_be_trace(values[0][1]):
+        return ()
+    if detect_reader(source, profiles) is not None:
         return ()
     head = values[:SNIFF_LIMIT]
-    known = sum(_may_be_trace(value) and _is_trace(value) for _, value in head)
+    known = sum(_may_be_trace(value) and _is_trace(value, profiles) for _, value in head)
     # An object may have any keys: it holds traces only if all of its values are traces.
     needed = len(head) if isinstance(values[0][0], str) else len(head) / 2
     if known < needed:
@@ -70,9 +72,11 @@ def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
     )
 
 
-def select_trace(source: Source, selector: str | None = None) -> Source:
+def select_trace(
+    source: Source, selector: str | None = None, profiles: Sequence[Reader] = ()
+) -> Source:
     """Return the trace with this id or 1-based number; without a selector, the only trace."""
-    traces = split_traces(source)
+    traces = split_traces(source, profiles)
     if selector is None:
         if len(traces) > 1:
             raise multiple_traces_error(source, traces)
@@ -190,10 +194,11 @@ def _may_be_trace(value: Json) -> bool:
     return is_list(value) and any(is_object(entry) for entry in islice(value, SNIFF_LIMIT))
 
 
-def _is_trace(value: Json) -> bool:
+def _is_trace(value: Json, profiles: Sequence[Reader]) -> bool:
     """Return whether a reader claims a value as a trace, and not just as a single event."""
-    reader = detect_reader(Source("", "json", value))
-    return reader is not None and reader is not detect_reader(Source("", "json", [value]))
+    reader = detect_reader(Source("", "json", value), profiles)
+    alone = Source("", "json", [value])
+    return reader is not None and reader is not detect_reader(alone, profiles)
 
 
 def _has_list(value: dict[str, Json]) -> bool:

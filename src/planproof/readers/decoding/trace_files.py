@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -32,7 +32,7 @@ from planproof.readers.decoding.json_array import ArrayElements
 from planproof.readers.decoding.rewinding import Readable, RecordingFile, RewoundFile
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import find_trace_id, split_by_trace_id, split_traces
-from planproof.readers.recognition import detect_reader
+from planproof.readers.recognition import Reader, detect_reader
 from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
 _FIELDS = frozenset(("user_task", "agent_plan", "execution_trace"))
@@ -46,13 +46,15 @@ def read_cases(
     name: str,
     limits: Limits | None = None,
     make: CaseMaker | None = None,
+    profiles: Sequence[Reader] = (),
 ) -> Iterator[CaseLine]:
     """Yield the cases or traces in a file: one per line, in an array, or in a log of several.
 
     They are read one at a time, and an invalid line or element does not stop the rest. With
-    `make`, which knows where to find the fields of a case, every record is a case.
+    `make`, which knows where to find the fields of a case, every record is a case. `profiles` are
+    the user's own, by which a trace is recognised before all other readers are asked.
     """
-    reading = _CaseFileReader(name, limits or Limits(), make)
+    reading = _CaseFileReader(name, limits or Limits(), make, profiles)
     prefix, at = read_to_first_byte(file)
     if prefix.startswith(b"[", at):
         buffered = RecordingFile(RewoundFile(prefix[at:], file))
@@ -65,10 +67,15 @@ def read_cases(
 
 
 def read_trace_file(
-    file: Readable, *, name: str, limits: Limits, make: CaseMaker | None = None
+    file: Readable,
+    *,
+    name: str,
+    limits: Limits,
+    make: CaseMaker | None = None,
+    profiles: Sequence[Reader] = (),
 ) -> Iterator[CaseLine]:
     """Read a whole file, in any form, as a trace; or as the case or the traces that it holds."""
-    return _CaseFileReader(name, limits, make, is_trace=True).read_document(file)
+    return _CaseFileReader(name, limits, make, profiles, is_trace=True).read_document(file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,7 @@ class _CaseFileReader:
     name: str
     limits: Limits
     make: CaseMaker | None
+    profiles: Sequence[Reader] = ()
     is_trace: bool = False
 
     def read_array(self, file: RecordingFile) -> Iterator[CaseLine] | None:
@@ -105,7 +113,7 @@ class _CaseFileReader:
         except InvalidInput:
             return None
         begins = Source("", "json", together)
-        if split_by_trace_id(begins) or not split_traces(begins):
+        if split_by_trace_id(begins) or not split_traces(begins, self.profiles):
             return None
         file.stop_recording()
         return self._iter_traces(chain(opening, elements))
@@ -122,16 +130,37 @@ class _CaseFileReader:
         opening += _read_through_valid(lines)
         whole = [line for line in opening if line.error is None]
         begins = [_parse_json(line) for line in whole]
-        if _is_one_document(whole[0], begins, is_mapped=self.make is not None):
+        if self._is_one_document(whole[0], begins):
             for line in opening:
                 if line.error is not None:
                     raise line.error
             start = b"".join(line.data for line in opening)
             yield from self.read_document(RewoundFile(start, file))
-        elif self.make is None and _is_trace(begins[0]):
+        elif self.make is None and self._is_trace(begins[0]):
             yield from self._iter_traces(chain(opening, lines))
         else:
             yield from parse_cases(chain(opening, lines), self.make)
+
+    def _is_trace(self, value: Json) -> bool:
+        source = Source("", "json", value)
+        return isinstance(value, (dict, list)) and self._is_claimed(source)
+
+    def _is_claimed(self, source: Source) -> bool:
+        return detect_reader(source, self.profiles) is not None
+
+    def _is_one_document(self, opening: RawLine, begins: list[Json]) -> bool:
+        """Return whether the lines belong together: an archive, multi-line JSON, or one trace."""
+        if any(map(_is_case, begins)):
+            return False
+        if begins[0] is None:
+            data = opening.data
+            return is_archive(data) or data.lstrip().startswith((b"{", b"["))
+        if self.make is not None:
+            return False
+        if self._is_trace(begins[0]):
+            together = Source("", "jsonl", tuple(enumerate(begins, 1)))
+            return len(begins) > 1 and self._is_claimed(together)
+        return isinstance(begins[0], (dict, list))
 
     def _iter_elements(self, file: RecordingFile) -> Iterator[RawLine]:
         elements = ArrayElements(file.read, self.name, self.limits)
@@ -148,7 +177,7 @@ class _CaseFileReader:
         source = Source.from_bytes(data, name=self.name, limits=self.limits)
         if source.form == "json" and (self.make or _is_case(source.document)):
             yield parse_case_line(source.document, self.name, self.make)
-        elif traces := split_traces(source):
+        elif traces := split_traces(source, self.profiles):
             # The source holds the traces: free the bytes.
             del data
             for member in traces:
@@ -156,7 +185,7 @@ class _CaseFileReader:
                     yield _build_case_line(member.source, member.id)
                 except InvalidInput as error:
                     yield CaseLine(f"{self.name}#{member.id}", error=error, id=member.id)
-        elif self.is_trace or detect_reader(source) is not None:
+        elif self.is_trace or self._is_claimed(source):
             yield _build_case_line(source, None)
         elif source.document == []:
             return
@@ -230,25 +259,6 @@ def _parse_json(line: RawLine) -> Json:
 
 def _is_case(value: Json) -> bool:
     return is_object(value) and not _FIELDS.isdisjoint(value)
-
-
-def _is_trace(value: Json) -> bool:
-    return isinstance(value, (dict, list)) and detect_reader(Source("", "json", value)) is not None
-
-
-def _is_one_document(opening: RawLine, begins: list[Json], *, is_mapped: bool) -> bool:
-    """Return whether the lines belong together: an archive, multi-line JSON, or one trace."""
-    if any(map(_is_case, begins)):
-        return False
-    if begins[0] is None:
-        data = opening.data
-        return is_archive(data) or data.lstrip().startswith((b"{", b"["))
-    if is_mapped:
-        return False
-    if _is_trace(begins[0]):
-        together = Source("", "jsonl", tuple(enumerate(begins, 1)))
-        return len(begins) > 1 and detect_reader(together) is not None
-    return isinstance(begins[0], (dict, list))
 
 
 def _build_case_line(source: Source, id_: str | None) -> CaseLine:

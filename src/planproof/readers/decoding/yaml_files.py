@@ -99,7 +99,7 @@ class YamlDocument:
 
     def _build(self, event: Any, events: Iterator[Any], path: str, depth: int) -> Json:
         self._node_count += 1
-        position = self._positions.setdefault(path, _position_of(event))
+        self._positions.setdefault(path, _position_of(event))
         if depth > _MAX_DEPTH or self._node_count > _MAX_NODES:
             raise InvalidInput(
                 f"has more than {_MAX_DEPTH} levels or {_MAX_NODES:,} values.", where=self._name
@@ -108,7 +108,7 @@ class YamlDocument:
         if kind == "AliasEvent" or event.anchor is not None or event.tag is not None:
             raise InvalidInput(
                 "anchors, aliases and tags are not supported.",
-                where=f"{self._name}, {position}",
+                where=f"{self._name}, {_position_of(event)}",
                 advice="Write the value out where it is needed.",
             )
         if kind == "ScalarEvent":

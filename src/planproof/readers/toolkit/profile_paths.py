@@ -74,7 +74,7 @@ def parse_path(text: str) -> Path:
     if bare in ("", "."):
         return Path((), start)
     steps = tuple(quoted or plain for quoted, plain in _STEP.findall(bare))
-    if len(steps) != _STEP.sub("", bare.strip(".")).count(".") + 1:
+    if _STEP.sub("", bare.strip(".")) != "." * (len(steps) - 1) or "" in steps:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
     return Path(steps, start)
 

@@ -14,6 +14,7 @@ from planproof.evaluation import read_json_or_text
 from planproof.readers.decoding.case_files import CaseLine
 from planproof.readers.decoding.rewinding import RewoundFile
 from planproof.readers.decoding.trace_files import read_cases, read_to_first_byte, read_trace_file
+from planproof.readers.recognition import Reader
 from planproof.readers.task_content import read_task
 from planproof.runs.datasets.dataset_files import (
     TABLE_SUFFIXES,
@@ -35,13 +36,15 @@ class DataSet:
     """Cases, read one at a time.
 
     `paths` are files, folders and globs; `-` is standard input. With several files, an unreadable
-    one is reported like an invalid line, and the rest is read.
+    one is reported like an invalid line, and the rest is read. `profiles` are the user's own, by
+    which files and records are recognised as traces.
     """
 
     paths: tuple[str, ...]
     mapping: FieldMap | None = None
     selection: Selection = field(default_factory=Selection)
     limits: Limits = field(default_factory=Limits)
+    profiles: tuple[Reader, ...] = ()
     _progress: ReadProgress = field(default_factory=ReadProgress, init=False, compare=False)
 
     def __iter__(self) -> Iterator[tuple[int, CaseLine]]:
@@ -83,7 +86,12 @@ class DataSet:
 
             yield from read_table(file, self.mapping, self._required_columns(), self.limits)
             return
-        options: dict[str, Any] = {"name": file.name, "limits": self.limits, "make": self.mapping}
+        options: dict[str, Any] = {
+            "name": file.name,
+            "limits": self.limits,
+            "make": self.mapping,
+            "profiles": self.profiles,
+        }
         with open_data_file(file) as data:
             if file.plan is not None or file.task is not None:
                 yield from read_trace_file(data, **options)

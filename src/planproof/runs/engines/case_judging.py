@@ -22,6 +22,7 @@ from planproof.evaluation import (
     invalid_input_verdict,
 )
 from planproof.readers.decoding.case_files import CaseLine
+from planproof.readers.profile_reader import ProfileReader
 
 # Packages that only show and store verdicts do not affect them.
 _EXCLUDED_PACKAGES = frozenset({"cli", "integrations", "reports", "runs", "server"})
@@ -36,6 +37,7 @@ class CaseEvaluator:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     limits: Limits = field(default_factory=Limits)
     plan_in_force: InForce = "first"
+    profiles: tuple[ProfileReader, ...] = ()
 
     def __post_init__(self) -> None:
         check_in_force(self.plan_in_force, self.judge)
@@ -44,18 +46,23 @@ class CaseEvaluator:
         """Return the verdict on a case; an unreadable case gets a verdict as well."""
         if line.case is None:
             return _make_unread_verdict(line)
-        return evaluate_case(line.case, judge=self.judge, options=self._read_options(line.where))
+        return evaluate_case(
+            line.case, judge=self.judge, options=self.make_read_options(line.where)
+        )
 
     async def aevaluate(self, line: CaseLine) -> Verdict:
         """Return the verdict on a case by a judge that asks a model."""
         if line.case is None:
             return _make_unread_verdict(line)
         return await aevaluate_case(
-            line.case, judge=self.judge, options=self._read_options(line.where)
+            line.case, judge=self.judge, options=self.make_read_options(line.where)
         )
 
-    def _read_options(self, where: str) -> ReadOptions:
-        return ReadOptions(self.reader, self.vocabulary, self.limits, where, self.plan_in_force)
+    def make_read_options(self, where: str | None = None) -> ReadOptions:
+        """Return the options for reading a case; `where` is its position in a data set."""
+        return ReadOptions(
+            self.reader, self.vocabulary, self.limits, where, self.plan_in_force, self.profiles
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -70,6 +77,7 @@ class CaseEvaluator:
             self.plan_in_force,
             asdict(self.limits),
             [package for package in readers if package is not None],
+            [reader.digest for reader in self.profiles],
             _hash_program(),
         ]
         return sha256(json.dumps(parts).encode()).hexdigest()[:16]

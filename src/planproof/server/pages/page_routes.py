@@ -17,7 +17,6 @@ from starlette.responses import RedirectResponse, Response
 from planproof.core.case import Case
 from planproof.core.content import Json
 from planproof.core.json_values import is_object
-from planproof.core.limits import Limits
 from planproof.core.verdict import Outcome
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.evaluation import ReadOptions
@@ -196,9 +195,7 @@ async def try_case(request: Request, services: ServicesDep) -> Response:
     judge = fields["judge"] or None
     try:
         reading = _make_read_options(services, judge)
-        case = await asyncio.to_thread(
-            parse_pasted_case, fields, services.judge_queue.get_evaluator(judge).limits
-        )
+        case = await asyncio.to_thread(parse_pasted_case, fields, reading)
         verdict, _ = await services.judge_queue.submit(CaseLine("case", case), judge)
         if verdict.outcome is Outcome.INVALID_INPUT:
             raise InvalidInput(verdict.reason)
@@ -236,10 +233,7 @@ def _render_try_page(
 
 
 def _make_read_options(services: Services, judge: str | None = None) -> ReadOptions:
-    evaluator = services.judge_queue.get_evaluator(judge)
-    return ReadOptions(
-        evaluator.reader, evaluator.vocabulary, evaluator.limits, in_force=evaluator.plan_in_force
-    )
+    return services.judge_queue.get_evaluator(judge).make_read_options()
 
 
 def _format_otlp_endpoint(request: Request) -> str:
@@ -280,7 +274,7 @@ def load_example(name: str) -> dict[str, str]:
     }
 
 
-def parse_pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
+def parse_pasted_case(fields: Mapping[str, str], reading: ReadOptions) -> Case:
     """Return the case in a form: task, plan and trace, or a whole case in the trace field."""
     if not fields["trace"].strip():
         raise InvalidInput(
@@ -289,11 +283,12 @@ def parse_pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
             advice="Paste what the agent did: messages, spans, a log, or a whole case.",
         )
     data = fields["trace"].encode("utf-8", "surrogatepass")
+    limits = reading.limits
     source = Source.from_bytes(data, name="trace", limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         return read_case(data, name="trace", limits=limits)
     return Case(
         task=read_task(fields["task"]) if fields["task"].strip() else None,
         plan=fields["plan"] if fields["plan"].strip() else None,
-        trace=select_trace(source),
+        trace=select_trace(source, profiles=reading.profiles),
     )

@@ -11,6 +11,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.llm.judge_registry import find_judge
 from planproof.runs.engines import case_judging as judging
 from planproof.runs.engines.case_judging import CaseEvaluator
+from tests.own_format import make_reader
 
 RULES = find_judge()
 
@@ -24,11 +25,12 @@ def test_the_same_judging_has_the_same_fingerprint() -> None:
     [
         CaseEvaluator(RULES, reader="general"),
         CaseEvaluator(RULES, limits=Limits(bytes=10)),
+        CaseEvaluator(RULES, profiles=(make_reader(),)),
         CaseEvaluator(
             find_judge(vocabulary=Vocabulary().with_declared(closing=frozenset({"bye"})))
         ),
     ],
-    ids=["reader", "limits", "vocabulary"],
+    ids=["reader", "limits", "profiles", "vocabulary"],
 )
 def test_what_a_verdict_rests_on_changes_the_fingerprint(other: CaseEvaluator) -> None:
     assert other.fingerprint != CaseEvaluator(RULES).fingerprint

@@ -1,0 +1,236 @@
+"""Suggest a profile for JSON: where its records are, their rules, and how it is recognised."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.readers.decoding.source import Source
+from planproof.readers.record_counts import NON_RUN_KEYS
+from planproof.readers.suggestion.json_rules import RuleSet, suggest_rules
+from planproof.readers.suggestion.record_shape import (
+    MAX_RECORDS,
+    TYPE_WEIGHTS,
+    RecordShape,
+    find_key,
+    find_pair,
+    is_time,
+    last_key,
+    write_step,
+)
+from planproof.readers.suggestion.record_words import classify_words, split_words
+from planproof.readers.suggestion.yaml_writer import Draft, Yaml
+from planproof.readers.toolkit.tool_calls import is_call_like
+
+_MAX_VISITS = 50_000
+_MAX_DEPTH = 6
+_MAX_REPEATS = 20
+_MOST = 0.9
+_EVENT_KEYS = frozenset("thought observation action tool_calls function_call tool_name".split())
+_TIME_KEYS = ("timestamp", "time", "created_at", "createdAt", "ts")
+_ACTOR_KEYS = ("agent", "agent_name", "agentName", "actor", "speaker", "sender")
+_TURN_KEYS = ("turn", "turn_id", "turnId", "step", "step_id", "iteration", "response_id")
+
+
+def suggest_json_profile(source: Source, draft: Draft) -> RuleSet:
+    """Add to a draft what is found in JSON or JSON Lines; return the rules."""
+    if source.form == "jsonl":
+        draft.values["form"] = "jsonl"
+        path, records = "", [value for _, value in source.document if is_object(value)]
+        total = len(source.document)
+    else:
+        path, records, total = _find_records(source.document)
+    shape = RecordShape(records)
+    found = suggest_rules(shape.records)
+    _pair_results(found, draft)
+    _add_detection(source, draft, shape, found, path)
+    if path:
+        draft.values["records"] = path
+        draft.comments["records"] = f"{len(records):,} objects of {total:,} values are here."
+    _add_record_fields(draft, shape, found)
+    _add_repeats(draft, shape, found)
+    draft.values["rules"] = [*found.rules] or [{"ignore": "not recognised"}]
+    draft.comments["rules"] = (
+        "The first rule whose condition holds is applied. The types of records are told by "
+        f"{', '.join(found.types)}."
+        if found.types
+        else "No key tells types of records apart: one rule for all."
+    )
+    return found
+
+
+def _find_records(document: Json) -> tuple[str, list[dict[str, Json]], int]:
+    """Return the path of the list that holds the events, its objects, and all that it holds."""
+    search = _RecordSearch()
+    search.visit(document, "", 0)
+    best: tuple[float, str] | None = None
+    for path, objects in search.found.items():
+        looked_at = objects[:MAX_RECORDS]
+        telling = sum(map(_has_evidence, looked_at))
+        share = telling / max(len(looked_at), 1)
+        inside = best is not None and path.startswith(f"{best[1]}.")
+        # A list inside records is read by the rules of the records.
+        if telling and not (inside and best is not None and best[0] > 0):
+            rating = telling * (0.5 + share)
+            if best is None or rating > best[0]:
+                best = rating, path
+    if best is None:
+        longest = max(search.found, key=lambda path: len(search.found[path]), default=None)
+        if longest is None:
+            return ".", [document] if is_object(document) else [], 1
+        best = 0.0, longest
+    objects = search.found[best[1]]
+    return best[1], objects, search.totals[best[1]]
+
+
+class _RecordSearch:
+    """Finds all lists of objects in a document, by path; the outer ones first."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[dict[str, Json]]] = {}
+        self.totals: Counter[str] = Counter()
+        self._visits = 0
+
+    def visit(self, value: Json, path: str, depth: int) -> None:
+        """Visit a value and what is in it."""
+        self._visits += 1
+        if depth > _MAX_DEPTH or self._visits > _MAX_VISITS:
+            return
+        if is_list(value):
+            self._visit_items(value, path, depth)
+        elif is_object(value):
+            values = list(value.values())
+            if len(values) > 2 and all(map(is_object, values)):
+                self._visit_items(values, path, depth)
+                return
+            for key, item in value.items():
+                step = write_step(key)
+                if step is not None and key not in NON_RUN_KEYS:
+                    self.visit(item, f"{path}.{step}" if path else step, depth + 1)
+
+    def _visit_items(self, values: list[Json], path: str, depth: int) -> None:
+        inner = f"{path}.*" if path else "*"
+        objects = [item for item in values if is_object(item)]
+        if 2 * len(objects) >= len(values) and objects:
+            self.found.setdefault(inner, []).extend(objects)
+            self.totals[inner] += len(values)
+        for item in values:
+            if is_object(item) or is_list(item):
+                self.visit(item, inner, depth + 1)
+
+
+def _has_evidence(record: Mapping[str, Json]) -> bool:
+    """Return whether a record looks like an event of a run."""
+    kind = text_at(dict(record), *TYPE_WEIGHTS)
+    if kind is not None and classify_words(split_words(kind)) is not None:
+        return True
+    return is_call_like(dict(record)) or not _EVENT_KEYS.isdisjoint(record)
+
+
+def _pair_results(found: RuleSet, draft: Draft) -> None:
+    """Add to calls and results the ids by which they belong together."""
+    notes: list[str] = []
+    for results in found.results:
+        for calls in found.calls:
+            taken = {value for part in (calls, results) for value in _list_paths(part.part)}
+            pair = find_pair(calls.shape, results.shape, taken)
+            if pair is not None:
+                (call_path, result_path), same = pair
+                calls.part.setdefault("id", call_path)
+                results.part.setdefault("id", result_path)
+                notes.append(
+                    f"{same:,} of {results.shape.count:,} results have the id of a call "
+                    f"({result_path} is {call_path})"
+                )
+                break
+    if found.results and not notes:
+        notes.append("No ids pair results with calls: each belongs to the last call before it")
+    if notes:
+        draft.comments["pairs"] = "; ".join(dict.fromkeys(notes)) + "."
+
+
+def _list_paths(part: Mapping[str, Yaml]) -> Iterator[str]:
+    """Yield the paths that a call or result uses for other things than its id."""
+    for key, value in part.items():
+        if isinstance(value, dict):
+            yield from _list_paths(value)
+        elif isinstance(value, str) and key != "id":
+            yield value
+
+
+def _add_detection(
+    source: Source, draft: Draft, shape: RecordShape, found: RuleSet, path: str
+) -> None:
+    detect: dict[str, Yaml] = {}
+    document = source.document
+    if source.form == "json" and is_object(document) and path not in ("", ".", "*"):
+        root = path.split(".", maxsplit=1)[0]
+        others = [step for key in document if (step := write_step(key)) and step != root][:2]
+        kind = "object" if is_object(document.get(root.strip('"'))) else "list"
+        detect["document"] = {
+            **{step: {"exists": True} for step in others if document.get(step) is not None},
+            root: {"kind": kind},
+        }
+    common = [key for key in shape.values if "." not in key and shape.share(key) == 1][:3]
+    every = [*found.types, *common] if found.types and shape.share(found.types[0]) == 1 else common
+    if every:
+        detect["every"] = {key: {"exists": True} for key in dict.fromkeys(every)}
+    telling = [*found.by_kind.get("call", ()), *found.by_kind.get("message", ())]
+    if found.types and telling:
+        detect["some"] = {found.types[0]: list(dict.fromkeys(telling))}
+        present = {value for value in shape.values[found.types[0]] if isinstance(value, str)}
+        if not present.intersection(telling):
+            del detect["some"]
+    draft.values["detect"] = detect or {"every": {".": {"exists": True}}}
+    draft.comments["detect"] = (
+        "A file has this format if all of this holds. Make it specific: no other format may have "
+        "the same keys."
+    )
+
+
+def _add_record_fields(draft: Draft, shape: RecordShape, found: RuleSet) -> None:
+    """Add where all records have their time, agent and turn."""
+    time = find_key(shape, _TIME_KEYS, least=0.5) or next(
+        (path for path, values in shape.values.items() if all(map(is_time, values))), None
+    )
+    if time is not None and time not in _TIME_KEYS:
+        draft.values["time"] = time
+    actor = find_key(shape, _ACTOR_KEYS, least=0.5)
+    if actor is not None and actor not in found.types and len(set(shape.find_texts(actor))) > 1:
+        draft.values["actor"] = actor
+    turn = find_key(shape, _TURN_KEYS, least=0.5)
+    if turn is not None and last_key(turn) not in found.types:
+        values = [str(value) for value in shape.values[turn]]
+        changes = sum(one != other for one, other in pairwise(values))
+        if changes and len(set(values)) == changes + 1 < len(values):
+            draft.values["turn"] = turn
+
+
+def _add_repeats(draft: Draft, shape: RecordShape, found: RuleSet) -> None:
+    """Add the key of records that are written again when more of them is known."""
+    types = found.types[:1]
+    for path in shape.values:
+        if "id" not in split_words(last_key(path)) or not types or not _is_beside(path, types[0]):
+            continue
+        kinds_by_id: dict[str, list[str]] = {}
+        for record in shape.records:
+            alone = RecordShape([record]).values
+            if path in alone and types[0] in alone:
+                kinds_by_id.setdefault(str(alone[path][0]), []).append(str(alone[types[0]][0]))
+        again = [kinds for kinds in kinds_by_id.values() if len(kinds) > 1]
+        if len(again) < 2 or max(map(len, again)) > _MAX_REPEATS:
+            continue
+        if sum(len(set(kinds)) == 1 for kinds in again) >= _MOST * len(again):
+            draft.values["repeats"] = {"key": path}
+            draft.comments["repeats"] = (
+                f"{len(again):,} records are written more than once, with the same {path}: the "
+                "last is read, in the place of the first."
+            )
+            return
+
+
+def _is_beside(path: str, other: str) -> bool:
+    return path.rpartition(".")[0] == other.rpartition(".")[0]

@@ -1,0 +1,538 @@
+"""Suggest the rules for the records of a JSON trace: what each type of record becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, TypeAlias, cast
+
+from planproof.core.content import Json
+from planproof.core.json_values import is_object
+from planproof.readers.record_counts import NON_RUN_KEYS
+from planproof.readers.suggestion.record_shape import (
+    RecordShape,
+    find_key,
+    is_identifier,
+    is_time,
+    last_key,
+)
+from planproof.readers.suggestion.record_words import (
+    RecordKind,
+    classify_words,
+    is_notice,
+    split_words,
+)
+from planproof.readers.suggestion.yaml_writer import Commented, Yaml
+from planproof.readers.toolkit.profile_paths import value_text
+
+Sureness: TypeAlias = Literal["sure", "likely", "unsure"]
+_Record: TypeAlias = Mapping[str, Json]
+_Condition: TypeAlias = dict[str, Yaml]
+
+_NAME_KEYS = (
+    "name tool_name toolName tool function_name function fn method recipient action".split()
+)
+_ARGUMENT_KEYS = (
+    "arguments args input parameters params tool_input toolInput tool_args kwargs action_input "
+    "rawInput inputs payload data"
+).split()
+_COMMAND_KEYS = "command cmd code script query action".split()
+_TEXT_KEYS = "content text message value body msg parts answer response output summary".split()
+_OWN_OUTPUT_KEYS = (
+    "output result observation response tool_output tool_response aggregated_output stdout "
+    "resultDisplay"
+).split()
+_OUTPUT_KEYS = [*_OWN_OUTPUT_KEYS, *"content text value data message body parts".split()]
+_REASONING_KEYS = (
+    "thought thoughts reasoning reasoning_content thinking rationale reflection summary text "
+    "content description"
+).split()
+_STEP_REASONING_KEYS = _REASONING_KEYS[:7]
+_ERROR_KEYS = "error is_error isError exception".split()
+_STATUS_KEYS = "status state outcome".split()
+_EXIT_KEYS = "exit_code exitCode returncode return_code".split()
+_TIME_WORDS = frozenset("time timestamp date ts created at".split())
+_MAX_DEPTH = 3
+_MAX_GROUPS = 40
+_MOST = 0.8
+
+
+@dataclass(slots=True)
+class PairPart:
+    """The calls or the results of one rule: their records, and the part of the rule to add to."""
+
+    shape: RecordShape
+    part: dict[str, Yaml]
+
+
+@dataclass(slots=True)
+class RuleSet:
+    """Suggested rules, and what is needed to pair results with calls."""
+
+    rules: list[Commented] = field(default_factory=list[Commented])
+    calls: list[PairPart] = field(default_factory=list[PairPart])
+    results: list[PairPart] = field(default_factory=list[PairPart])
+    types: list[str] = field(default_factory=list[str])
+    by_kind: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    counts: dict[Sureness, int] = field(default_factory=dict[Sureness, int])
+
+    @property
+    def has_named_calls(self) -> bool:
+        """Whether a call was found with the name of its tool and arguments."""
+        names = ((str(call.part["name"]), call.part.get("arguments")) for call in self.calls)
+        return any(not name.startswith("=") and arguments != "." for name, arguments in names)
+
+    def add_count(self, sureness: Sureness, count: int) -> None:
+        """Count records of a rule that is sure, likely or not known."""
+        self.counts[sureness] = self.counts.get(sureness, 0) + count
+
+
+def suggest_rules(records: Sequence[_Record]) -> RuleSet:
+    """Suggest one rule for each type of record."""
+    found = RuleSet()
+    _add_groups(records, found, found.rules, None, 0)
+    return found
+
+
+def _add_groups(
+    records: Sequence[_Record],
+    found: RuleSet,
+    rules: list[Commented],
+    inherited: RecordKind | None,
+    depth: int,
+) -> None:
+    shape = RecordShape(records)
+    types = shape.rank_types()[:2]
+    if depth == 0:
+        found.types = types[:1]
+    groups = _split_by_type(shape.records, types) if types else _split_by_keys(shape)
+    builders = [
+        _GroupRule(condition, RecordShape(group), found, inherited, depth)
+        for condition, group in groups[:_MAX_GROUPS]
+    ]
+    # Whether a text of a tool is its result is known once the calls are.
+    ordered = sorted(builders, key=lambda builder: (builder.is_text_of_tool, builder.is_unnamed))
+    built: dict[int, Commented] = {}
+    for builder in ordered:
+        if depth == 0 and builder.is_unnamed:
+            builder.guess_by_place(shape.records)
+        built[id(builder)] = builder.build()
+    rules += [built[id(builder)] for builder in builders]
+
+
+def _split_by_keys(shape: RecordShape) -> list[tuple[_Condition, list[_Record]]]:
+    """Group records without a type by the key under which their content is."""
+    keys = [
+        path
+        for path, values in shape.values.items()
+        if "." not in path
+        and all(map(is_object, values))
+        and shape.share(path) < 1
+        and classify_words(split_words(path)) in ("call", "result", "reasoning")
+    ]
+    groups: dict[str, list[_Record]] = {}
+    for record in shape.records:
+        key = next((key for key in keys if record.get(key.strip('"')) is not None), "")
+        groups.setdefault(key, []).append(record)
+    ordered = sorted(groups.items(), key=lambda pair: not pair[0])
+    return [({key: {"exists": True}} if key else {}, group) for key, group in ordered]
+
+
+def _split_by_type(
+    records: Sequence[_Record], types: Sequence[str]
+) -> list[tuple[_Condition, list[_Record]]]:
+    """Group records by their type; where a second type says more, by both."""
+    groups: dict[tuple[tuple[str, str], ...], list[_Record]] = {}
+    for record in records:
+        key = tuple((path, value) for path in types if isinstance(value := _get(record, path), str))
+        groups.setdefault(key, []).append(record)
+    merged: dict[tuple[tuple[str, str], ...], list[_Record]] = {}
+    for key, group in groups.items():
+        words = [split_words(value) for _, value in key]
+        needs_second = len(key) > 1 and classify_words(words[0]) in (None, "message")
+        says_more = needs_second and (classify_words(words[1]) or is_notice(words[1]))
+        merged.setdefault(key if says_more else key[:1], []).extend(group)
+    # A type that adds no condition must come last, or it would take all records.
+    ordered = sorted(merged.items(), key=lambda pair: -len(pair[0]))
+    return [(dict(key), group) for key, group in ordered]
+
+
+def _get(record: _Record, path: str) -> Json:
+    value: Json = record
+    for key in path.split("."):
+        value = value.get(key.strip('"')) if is_object(value) else None
+    return value
+
+
+class _GroupRule:
+    """Builds the rule for records of one type."""
+
+    def __init__(
+        self,
+        condition: _Condition,
+        shape: RecordShape,
+        found: RuleSet,
+        inherited: RecordKind | None,
+        depth: int,
+    ) -> None:
+        self._condition = condition
+        self._shape = shape
+        self._found = found
+        self._inherited = inherited
+        self._depth = depth
+        self._notes: list[str] = []
+        self._used = set(condition)
+        self._guess: RecordKind | None = None
+
+    @property
+    def _names(self) -> list[str]:
+        """The types of the records, or the key that they have; the most specific first."""
+        pairs = reversed(self._condition.items())
+        return [value if isinstance(value, str) else path for path, value in pairs]
+
+    @cached_property
+    def _kind(self) -> RecordKind | None:
+        """The kind that the words of the type say."""
+        for name in self._names:
+            kind = classify_words(split_words(name))
+            if kind is not None:
+                return kind
+        return None
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether neither words nor a call say what the records are."""
+        return self._kind is None and not self._find_call(needs_key=False)
+
+    def guess_by_place(self, records: Sequence[_Record]) -> None:
+        """Guess by their order: results come right after calls, the user's come first."""
+        own = set(map(id, self._shape.records))
+        calls = {id(record) for call in self._found.calls for record in call.shape.records}
+        after = sum(id(one) in calls and id(other) in own for one, other in pairwise(records))
+        if after and after >= _MOST * self._shape.count:
+            self._guess = "result"
+            self._notes.append(f"{after:,} come right after a call")
+        elif self._condition and id(records[0]) in own and "user" not in self._found.by_kind:
+            self._guess = "user"
+            self._notes.append("the first record is one of them")
+
+    @property
+    def is_text_of_tool(self) -> bool:
+        """Whether the type names a tool, but the records have no name or arguments."""
+        return self._kind == "call" and not self._find_call(needs_key=False)
+
+    def build(self) -> Commented:
+        """Return the rule, with a comment on what it rests on."""
+        shape = self._shape
+        words = [word for name in self._names for word in split_words(name)]
+        by_words = self._kind
+        rule: dict[str, Yaml] = {"when": dict(self._condition)} if self._condition else {}
+        body: dict[str, Yaml] = self._build_body(by_words or self._guess)
+        sureness: Sureness
+        if not body or (is_notice(words) and not _is_event(body)):
+            body = {"ignore": "a notice of the program" if is_notice(words) else "not recognised"}
+            sureness = "sure" if is_notice(words) else "unsure"
+        else:
+            sureness = "sure" if by_words or self._inherited else "likely"
+        rule.update(body)
+        if self._depth == 0:
+            self._found.add_count(sureness, shape.count)
+            own = self._condition.get(self._found.types[0]) if self._found.types else None
+            if isinstance(own, str):
+                for kind in _list_kinds(body):
+                    self._found.by_kind.setdefault(kind, []).append(own)
+        told = ", ".join(
+            f"{path} is {value}" if isinstance(value, str) else f"with {path}"
+            for path, value in self._condition.items()
+        )
+        unit = "part" if self._depth else "record"
+        notes = [f"{shape.count:,} {unit}{'s' if shape.count != 1 else ''}", told, *self._notes]
+        head = {"sure": "", "likely": "Likely: ", "unsure": "Not known; decide: "}[sureness]
+        return Commented(rule, head + "; ".join(note for note in notes if note) + ".")
+
+    def _build_body(self, kind: RecordKind | None) -> dict[str, Yaml]:
+        if kind == "call":
+            return self._build_call() or self._build_without_name()
+        if kind == "result":
+            call = self._build_call(needs_output=True, needs_key=True)
+            return call or self._build_result()
+        if kind == "reasoning":
+            return self._build_text("reasoning", _REASONING_KEYS)
+        if kind in ("user", "system"):
+            return self._build_with_parts(kind)
+        step = self._build_step()
+        if step is not None:
+            return step
+        role = kind or self._inherited
+        return self._build_with_parts(role if role in ("user", "message") else "message")
+
+    def _build_without_name(self) -> dict[str, Yaml]:
+        """Build the rule of records whose type names a tool, but that have no name."""
+        text = find_key(self._shape, _TEXT_KEYS, least=0.5)
+        path = next(iter(self._condition), None)
+        is_type = path is not None and isinstance(self._condition[path], str)
+        if text is None and path is not None and is_type and not self._found.has_named_calls:
+            self._note(f"the type at {path} names the tool", None)
+            return self._finish_call({"name": path, "arguments": "."}, needs_output=False)
+        result = self._build_result() if self._found.calls else None
+        return result or self._build_text("message", _TEXT_KEYS)
+
+    def _build_with_parts(self, kind: RecordKind) -> dict[str, Yaml]:
+        """Build the rule of a message: its text, its reasoning, and the calls and parts in it."""
+        parts: list[Yaml] = []
+        lists = list(self._iter_parts(kind))
+        mixed = {path for path, _ in lists}
+        text = self._find_text(_TEXT_KEYS, mixed)
+        if kind == "message":
+            thought = find_key(self._shape, _STEP_REASONING_KEYS, least=0.01)
+            if thought is not None and thought != text and self._shape.find_texts(thought):
+                self._used.add(thought)
+                parts.append({"reasoning": thought})
+        if text is not None:
+            self._note(f"text at {text}", text)
+            rule: dict[str, Yaml] = {kind: text}
+            parts.append({"when": {text: {"kind": "text"}}, **rule} if text in mixed else rule)
+        parts += [rule for _, rule in lists]
+        direct = self._build_call() if kind == "message" else {}
+        if direct:
+            parts.append(direct)
+        if len(parts) == 1 and isinstance(parts[0], dict):
+            return parts[0]
+        return {"read": parts} if parts else {}
+
+    def _iter_parts(self, kind: RecordKind) -> Iterator[tuple[str, dict[str, Yaml]]]:
+        """Yield rules for lists in the record: parts of a message, calls."""
+        if self._depth >= _MAX_DEPTH:
+            return
+        for path in self._shape.list_paths():
+            keys = [key.strip('"') for key in path.split(".")]
+            items = self._shape.find_objects(path)
+            if NON_RUN_KEYS.intersection(keys) or all("description" in item for item in items):
+                continue
+            inner = RuleSet()
+            _add_groups(items, inner, inner.rules, kind, self._depth + 1)
+            known = [rule for rule in inner.rules if "ignore" not in rule.value]
+            if not known or not (inner.calls or inner.results or _tells_kinds(inner.rules)):
+                continue
+            self._found.calls += inner.calls
+            self._found.results += inner.results
+            only = inner.rules[0].value if len(inner.rules) == 1 else None
+            if only is not None and "when" not in only:
+                yield path, {"at": f"{path}.*", **only}
+            else:
+                yield path, {"at": f"{path}.*", "rules": cast("list[Yaml]", inner.rules)}
+
+    def _build_step(self) -> dict[str, Yaml] | None:
+        """Build the rule of a step: thought, call and observation in one record."""
+        before = len(self._found.calls)
+        call = self._build_call(needs_output=self._depth > 0)
+        if not call:
+            return None
+        part = cast("dict[str, Yaml]", call["call"])
+        rule: dict[str, Yaml] = {}
+        thought = find_key(self._shape, _STEP_REASONING_KEYS)
+        if thought is not None and thought not in part.values():
+            rule["reasoning"] = thought
+        if rule or "output" in part or self._depth > 0:
+            return {**rule, **call}
+        if self._find_text(_TEXT_KEYS, set()) is None:
+            return call
+        # A message with a call: it is built again, beside the text.
+        del self._found.calls[before:]
+        return None
+
+    def _build_call(
+        self, *, needs_output: bool = False, needs_key: bool = False
+    ) -> dict[str, Yaml]:
+        """Build a call from a name and arguments in the same object; empty if there is none."""
+        best = self._find_call(needs_key=needs_key)
+        if best is None:
+            return self._build_command() if not needs_output else {}
+        name, arguments = best
+        part: dict[str, Yaml] = {"name": name}
+        if arguments is not None:
+            part["arguments"] = arguments
+        self._note(f"the tool's name at {name}", name)
+        if arguments:
+            self._note(f"arguments at {arguments}", arguments)
+        return self._finish_call(part, needs_output=needs_output)
+
+    def _find_call(self, *, needs_key: bool) -> tuple[str, str | None] | None:
+        """Return the paths of the name and the arguments of a call."""
+        shape = self._shape
+        bases = {path.rpartition(".")[0] for path in shape.values}
+        best: tuple[int, str, str | None] | None = None
+        for base in sorted(bases, key=lambda base: (base.count("."), base)):
+            inside = [path for path in shape.values if path.rpartition(".")[0] == base]
+            free = [path for path in inside if path not in self._condition]
+            name = self._find_name(free, base)
+            arguments = find_key(shape, _ARGUMENT_KEYS, within=free) if free else None
+            if arguments is None and not needs_key:
+                arguments = self._find_object(free, name)
+            if name is None or (arguments is None and (needs_key or not base)):
+                continue
+            count = len(shape.values[name]) + len(shape.values.get(arguments or "", ()))
+            count *= 2 if last_key(name) in _NAME_KEYS else 1
+            if best is None or count > best[0]:
+                best = count, name, arguments
+        return None if best is None else best[1:]
+
+    def _build_command(self) -> dict[str, Yaml]:
+        """Build a call from a command without a name."""
+        path = find_key(self._shape, _COMMAND_KEYS, least=0.5)
+        if path is None or not self._shape.find_texts(path):
+            return {}
+        key = last_key(path)
+        name = "=shell" if key in ("command", "cmd") else f"={key}"
+        self._note(f"a text at {path} and no name", path)
+        part: dict[str, Yaml] = {"name": name, "arguments": {key: path}}
+        return self._finish_call(part, needs_output=False)
+
+    def _finish_call(self, part: dict[str, Yaml], *, needs_output: bool) -> dict[str, Yaml]:
+        used = {value for value in part.values() if isinstance(value, str)}
+        free = [path for path in self._shape.values if path not in used | set(self._condition)]
+        output = find_key(self._shape, _OWN_OUTPUT_KEYS, within=free) if free else None
+        if output is not None:
+            part["output"] = output
+            self._note(f"its result at {output}", output)
+        elif needs_output:
+            return {}
+        self._add_status(part)
+        self._found.calls.append(PairPart(self._shape, part))
+        return {"call": part}
+
+    def _build_result(self) -> dict[str, Yaml]:
+        output = self._find_text(_OUTPUT_KEYS, set())
+        if output is None:
+            return {}
+        part: dict[str, Yaml] = {"output": output}
+        self._note(f"the result at {output}", output)
+        self._add_status(part)
+        self._found.results.append(PairPart(self._shape, part))
+        return {"result": part}
+
+    def _build_text(self, kind: str, keys: Sequence[str]) -> dict[str, Yaml]:
+        text = self._find_text(keys, set())
+        if text is None:
+            return {}
+        self._note(f"text at {text}", text)
+        return {kind: text}
+
+    def _add_status(self, part: dict[str, Yaml]) -> None:
+        for name, keys in (
+            ("error", _ERROR_KEYS),
+            ("status", _STATUS_KEYS),
+            ("exit_code", _EXIT_KEYS),
+        ):
+            path = find_key(self._shape, keys, least=0.01)
+            if path is not None and path not in part.values() and path not in self._condition:
+                part[name] = path
+
+    def _find_name(self, paths: Sequence[str], base: str) -> str | None:
+        """Return the path of a tool's name among the paths of an object."""
+        shape = self._shape
+        types = shape.rank_types()
+        named = [
+            path
+            for path in paths
+            if path not in types
+            and shape.share(path) >= 0.3
+            and all(map(is_identifier, shape.values[path]))
+        ]
+        found = find_key(shape, _NAME_KEYS, within=named) if named else None
+        if found is not None or base or self._kind not in (None, "call"):
+            return found
+        # Under a key that says nothing: the short names of which there are several.
+        other = [
+            path
+            for path in named
+            if last_key(path) not in NON_RUN_KEYS.union(_OUTPUT_KEYS, _REASONING_KEYS)
+            and len(set(map(value_text, shape.values[path]))) > 1
+            and not _is_own_field(path, shape)
+        ]
+        return other[0] if len(other) == 1 else None
+
+    def _find_object(self, paths: Sequence[str], name: str | None) -> str | None:
+        """Return the path of the only object beside a name: its arguments."""
+        objects = [
+            path
+            for path in paths
+            if path != name
+            and not any(used.startswith(f"{path}.") for used in self._condition)
+            and last_key(path) not in NON_RUN_KEYS
+            and all(map(is_object, self._shape.values[path]))
+        ]
+        return objects[0] if len(objects) == 1 else None
+
+    def _find_text(self, keys: Sequence[str], lists: set[str]) -> str | None:
+        """Return the path of the text of the records: by its key, or else the longest."""
+        shape = self._shape
+        free = [path for path in shape.values if path in lists or not self._is_used(path)]
+        readable = [
+            path
+            for path in free
+            if any(isinstance(value, str) for value in shape.values[path])
+            or (path not in lists and any(isinstance(value, list) for value in shape.values[path]))
+            or (last_key(path) in _OWN_OUTPUT_KEYS and not isinstance(shape.values[path][0], bool))
+        ]
+        found = find_key(shape, keys, least=0.05, within=readable) if readable else None
+        if found is not None:
+            return found
+        lengths = {
+            path: sum(map(len, texts)) / len(texts)
+            for path in readable
+            if (texts := shape.find_texts(path)) and not _is_own_field(path, shape)
+        }
+        longest = max(lengths, key=lambda path: lengths[path], default=None)
+        if longest is None or "result" in (self._kind, self._guess):
+            return longest
+        return longest if any(" " in text for text in shape.find_texts(longest)) else None
+
+    def _is_used(self, path: str) -> bool:
+        """Return whether a path, or an object that it leads into, is known to be something else."""
+        return path in self._used or any(path.startswith(f"{used}.") for used in self._used)
+
+    def _note(self, text: str, path: str | None) -> None:
+        present = len(self._shape.values.get(path or "", ()))
+        share = "" if present >= self._shape.count else f" in {present:,}"
+        if (note := f"{text}{share}") not in self._notes:
+            self._notes.append(note)
+        if path is not None:
+            self._used.add(path)
+
+
+def _is_own_field(path: str, shape: RecordShape) -> bool:
+    """Return whether a path is an id, a time or similar, and not content."""
+    words = split_words(last_key(path))
+    return (
+        "id" in words
+        or "uuid" in words
+        or bool(_TIME_WORDS.intersection(words))
+        or all(map(is_time, shape.values[path]))
+    )
+
+
+def _is_event(body: Mapping[str, Yaml]) -> bool:
+    return "call" in body or "result" in body
+
+
+def _tells_kinds(rules: Sequence[Commented]) -> bool:
+    """Return whether the parts of a list have types of their own, or are reasoning."""
+    return any("when" in rule.value or "reasoning" in rule.value for rule in rules)
+
+
+def _list_kinds(body: Yaml) -> Iterator[str]:
+    """Yield the kinds of events that a rule, and the rules in it, produce."""
+    if isinstance(body, Commented):
+        body = body.value
+    if isinstance(body, dict):
+        for key, value in body.items():
+            if key in ("user", "system", "message", "reasoning", "call", "result"):
+                yield key
+            elif key in ("read", "rules"):
+                yield from _list_kinds(value)
+    elif isinstance(body, list):
+        for item in body:
+            yield from _list_kinds(item)

@@ -1,0 +1,87 @@
+"""YAML that people write: data only, with line and column of every error."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Struct
+
+from planproof.errors import InvalidInput
+from planproof.readers.decoding.yaml_files import YamlDocument, parse_yaml
+
+
+class _Item(Struct, forbid_unknown_fields=True):
+    name: str
+    count: int = 0
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    items: list[_Item]
+    flag: bool = False
+
+
+def test_scalars_are_text_until_a_type_says_otherwise() -> None:
+    text = "a: no\nb: 007\nc: 2.10\nd: ~\ne: 2026-01-02\nf: 'x'\n"
+    assert YamlDocument(text, "f").value == {
+        "a": "no",
+        "b": "007",
+        "c": "2.10",
+        "d": "~",
+        "e": "2026-01-02",
+        "f": "x",
+    }
+    parsed = parse_yaml("items: [{name: no, count: 3}]\nflag: true\n", _File, name="f")
+    assert parsed == _File([_Item("no", 3)], flag=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        ("", "f", "is empty"),
+        ("# only a comment\n", "f", "is empty"),
+        ("a: 1\n---\nb: 2\n", "f, line 2, column 1", "more than one document"),
+        ("a: [1\nb: 2\n", "f, line 2", "is not valid YAML"),
+        ("a: 1\n\tb: 2\n", "f, line 2", "is not valid YAML"),
+        ("a: &x 1\nb: *x\n", "f, line 1, column 4", "anchors, aliases and tags"),
+        ("b: *x\n", "f, line 1, column 4", "anchors, aliases and tags"),
+        ("a: !!python/object:os.system x\n", "f, line 1, column 4", "anchors, aliases and tags"),
+        ("a: 1\nb: 2\na: 3\n", "f, line 3, column 1", "the key `a` occurs twice"),
+        ("? [a]\n: b\n", "f, line 1, column 3", "a key must be text"),
+        ("items:\n  - {name: x, count: y}\n", "f, line 2, column 15", "Expected `int`"),
+        ("items:\n  - {name: x}\n  - {nam: x}\n", "f, line 3, column 6", "unknown field `nam`"),
+        ("items: x\n", "f, line 1, column 1", "Expected `array`"),
+        ("flag: true\n", "f, line 1, column 1", "missing required field `items`"),
+        ("a: \x07\n", "f", "is not valid YAML"),
+    ],
+)
+def test_every_error_says_where(text: str, where: str, what: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_yaml(text, _File, name="f")
+    assert (caught.value.where or "").startswith(where)
+    assert what in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a" * 1_000_001, "has 1,000,001 characters"),
+        ("[" * 60 + "]" * 60, "more than 50 levels"),
+        ("{a: " * 100_000, "more than 50 levels"),
+        ("[" + "a," * 100_001 + "]", "100,000 values"),
+    ],
+    ids=["long", "deep", "deeper", "many"],
+)
+def test_a_file_can_not_be_too_large(text: str, what: str) -> None:
+    with pytest.raises(InvalidInput, match=what):
+        YamlDocument(text, "f")
+
+
+def test_aliases_can_not_multiply() -> None:
+    laughs = "a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(50))
+    with pytest.raises(InvalidInput, match="anchors, aliases and tags"):
+        YamlDocument(laughs, "f")
+
+
+def test_an_error_at_an_unknown_path_is_that_of_its_parent() -> None:
+    document = YamlDocument("a:\n  b: [1, 2]\n", "f")
+    assert document.error("bad.", "$.a.b[1].c").where == "f, line 2, column 10"
+    assert document.error("bad.", "$.x").where == "f, line 1, column 1"
