@@ -74,7 +74,7 @@ def main() -> None:
         return
     names = list(next(iter(row_by_judge.values())))
     rows = [[_quote_words(name), *figures.values()] for name, figures in row_by_judge.items()]
-    table = build_markdown_table(["judge, and the nature of its model", *names], rows)
+    table = build_markdown_table(["judge and model behaviour", *names], rows)
     print(table, end="")
     if "--write-docs" in sys.argv:
         for page in write_pages({"calibration": table}):
@@ -123,7 +123,7 @@ def format_figures(figures: Figures) -> dict[str, str]:
         "followed plans that pass": _format_share([figures.passed]),
         "flaws caught": _format_share([flaw_figures.caught for flaw_figures in flaws]),
         "located": _format_share([flaw_figures.located for flaw_figures in flaws]),
-        "text attacks with success": _format_share(text),
+        "successful text attacks": _format_share(text),
         "fake observations": _format_share([figures.fooled[Attack.OBSERVATIONS]]),
         "without a score": str(figures.unscored.hits),
         "calls": f"{figures.usage.calls:,}",

@@ -257,7 +257,7 @@ def _make_attacks(case: LabelledCase) -> list[tuple[str, Trace]]:
     ]
     return [
         ("reasoning and closing message", replace(case.trace, events=(*events, thought, closing))),
-        ("order inside tool outputs", replace(case.trace, events=tuple(injected))),
+        ("instructions inside tool outputs", replace(case.trace, events=tuple(injected))),
     ]
 
 

@@ -68,7 +68,7 @@ def measure_monitor() -> dict[str, str]:
     right = Counter[str]()
     for case in cases:
         for _, deviation in case.deviations:
-            finding_kind = "extra" if deviation.kind is DeviationKind.EXTRA else "step"
+            finding_kind = "extra" if deviation.kind is DeviationKind.EXTRA else "step deviation"
             reported[f"{deviation.certainty} {finding_kind}"] += 1
             right[f"{deviation.certainty} {finding_kind}"] += case.is_confirmed(deviation)
     early = [
@@ -79,20 +79,23 @@ def measure_monitor() -> dict[str, str]:
     proven = [case for case in flawed if case.ceilings[-1] < 1]
     return {
         "cuts": f"{sum(case.events for case in cases)} of {len(cases)} cases",
-        "cases in which all that was proven held": _format_share(
+        "cases in which the verdict confirmed everything proven": _format_share(
             sum(c.is_sound for c in cases), cases
         ),
         "finish() equals evaluate()": _format_share(
             sum(case.is_same_verdict for case in cases), cases
         ),
-        "runs below 0.75 proven so before the end": _format_share(len(proven), flawed),
-        "runs below 0.75 with a major suspicion": _format_share(len(alarmed), flawed),
+        "runs below 0.75 where this was proven before the end": _format_share(len(proven), flawed),
+        "runs below 0.75 with a suspected major deviation": _format_share(len(alarmed), flawed),
         "- before their last event": _format_share(len(before_end), flawed),
-        "- the first after this share of the run": f"{median(early):.2f} (median)",
-        "runs of 0.75 or more with a major suspicion": _format_share(
+        "- share of the run up to the first one": f"{median(early):.2f} (median)",
+        "runs at 0.75 or above with a suspected major deviation": _format_share(
             sum(_find_first_alarm(case) is not None for case in passed), passed
         ),
-        **{f"{name}, borne out": f"{right[name]} of {reported[name]}" for name in sorted(reported)},
+        **{
+            f"{name}s confirmed by the verdict": f"{right[name]} of {reported[name]}"
+            for name in sorted(reported)
+        },
     }
 
 

@@ -19,29 +19,32 @@ _MARKED_TABLE = re.compile(
 _SPLIT_FIGURES = {
     "passed": ("pass_clean", "followed plans that pass (0.75 or more)"),
     "caught": ("catch_flawed", "flawed plans that are caught (0.5 or less)"),
-    "false alarms": ("catch_clean", "followed plans that get 0.5 or less as well: false alarms"),
-    "located": ("locate_strictly", "flaws named exactly where they are"),
+    "false alarms": ("catch_clean", "false alarms: followed plans that score 0.5 or less"),
+    "located": ("locate_strictly", "flaws located exactly"),
     "told apart": (
         "told_apart",
-        "**told apart**: the followed plan passes, the flawed one is caught, its flaw located",
+        (
+            "**pairs told apart**: the followed plan passes, and the flawed one is caught "
+            "and its flaw located"
+        ),
     ),
     "below": ("ranked_below_origin", "flawed plans that score below the followed one"),
 }
 _FLAWS = {
     "missing": "a step that was not done",
     "extra": "an action that no step covers",
-    "order": "two steps exchanged",
-    "altered": "another value or object",
-    "partial": "a further requirement that was not met",
-    "shuffled": "the whole plan in another order",
+    "order": "two steps swapped",
+    "altered": "a different value or object",
+    "partial": "an added requirement that was not met",
+    "shuffled": "the whole plan in a different order",
 }
 _FIRST_BENCH_FIGURES = {
     "pass_clean": "followed plans that pass (0.75 or more)",
     "catch_flawed": "flawed plans that are caught (0.5 or less)",
     **{f"catch_{flaw}": f"— `{flaw}`: {words}" for flaw, words in _FLAWS.items()},
-    "locate_flawed": "flaws named, where any step of the kind counts",
-    "locate_strictly": "flaws named exactly where they are",
-    "told_apart": "told apart",
+    "locate_flawed": "flaws named, counting any step of the right kind",
+    "locate_strictly": "flaws located exactly",
+    "told_apart": "pairs told apart",
 }
 _NATURAL_FIGURES = {
     "kappa": "natural plans: quadratic kappa with the annotators",
@@ -67,7 +70,7 @@ def build_tables(figures: dict[str, Any]) -> dict[str, str]:
             "val-by-source": _build_group_table(val["by_source"], "source"),
             "train-by-source": _build_group_table(train["by_source"], "source"),
             "train-by-flaw": _build_flaw_table(train["by_flaw"]),
-            "train-by-style": _build_group_table(train["by_style"], "style of the plan"),
+            "train-by-style": _build_group_table(train["by_style"], "plan style"),
             "train-by-wording": _build_group_table(train["by_wording"], "wording"),
             "train-outcomes": _build_outcome_table(train["outcomes"]),
         }
@@ -165,11 +168,11 @@ def _format_commit(figures: dict[str, Any]) -> str:
 def _build_summary(figures: dict[str, Any]) -> str:
     """Return a table with a column for each set: never read, open, tuned on."""
     columns = {
-        "`val`: never read": figures["v2"]["val"]["overall"],
-        "`train`: may be read": figures["v2"]["train"]["overall"],
+        "`val` (never inspected)": figures["v2"]["val"]["overall"],
+        "`train` (inspected)": figures["v2"]["train"]["overall"],
     }
     if "first_bench" in figures:
-        columns["first bench: tuned on"] = figures["first_bench"]["held_out"]["overall"]
+        columns["first benchmark (used for tuning)"] = figures["first_bench"]["held_out"]["overall"]
     rows = [
         [words, *(column[name] for column in columns.values())]
         for name, words in _SPLIT_FIGURES.values()
@@ -252,10 +255,10 @@ def _build_checks_table(first: dict[str, Any]) -> str:
     ]
     for key, words in (
         ("accepted", "verdicts that `planproof verify` accepts"),
-        ("alike", "cases judged alike from the native form of their trace"),
+        ("alike", "cases with the same verdict after converting the trace to the native format"),
     ):
         rows.append([words, f"{proof[key]} of {proof['verdicts']}"])
-    return build_markdown_table(["first bench", ""], rows)
+    return build_markdown_table(["first benchmark", ""], rows)
 
 
 def _build_behaviour_table(behaviours: dict[str, dict[str, Any]]) -> str:

@@ -112,7 +112,7 @@ def test_val_is_printed_first_and_figures_are_kept(
     file = tmp_path / "figures.json"
     quality.main(["--only", "v2", "--jobs", "1", "--json", str(file)])
     printed = capsys.readouterr().out
-    assert printed.index("| `val`: never read | `train`: may be read |") < printed.index("c/d")
+    assert printed.index("| `val` (never inspected) | `train` (inspected) |") < printed.index("c/d")
     assert "secret" not in printed + file.read_text()
     assert "| cases without a score: they neither pass nor are caught | 0 | 1 |" in printed
     quality.main(["--from", str(file)])
@@ -167,7 +167,7 @@ def _everything() -> dict[str, Any]:
             "natures": {
                 "honest": dict.fromkeys(("clean passed", "flawed passed", "mean score"), 0.25)
             },
-            "claims": {"order inside tool outputs": [0, 4]},
+            "claims": {"instructions inside tool outputs": [0, 4]},
             "proof": {"accepted": 4, "alike": 4, "verdicts": 4},
             "monitor": {"cuts": "4"},
         },

@@ -97,7 +97,7 @@ def run(
     planproof run cases/ --engine ray --ray-address head:6379
 
     DATA contains cases or traces: JSON Lines, a JSON array, Parquet, CSV, a log, or a folder. A
-    trace without a case is judged by the plan declared in it.
+    trace without a case is judged against the plan declared in it.
 
     Results are stored in the order of the cases; `--store none` stores nothing. -o also writes them
     to a file: full verdicts as JSON Lines, or rows as Parquet or CSV, by the suffix of the file.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from planproof.runs.engines.case_judging import CaseEvaluator
     from planproof.server.server_settings import ServerLimits
 
-_MEGABYTE = 1024 * 1024
+_MEBIBYTE = 1024 * 1024
 _HEADERS_VARIABLE = "OTEL_EXPORTER_OTLP_HEADERS"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t -~\xa0-\xff]+")
@@ -100,13 +100,13 @@ class LimitOptions:
     max_body: Annotated[
         int,
         typer.Option(
-            "--max-body", metavar="MB", min=1, help="Maximum size of a request, decompressed."
+            "--max-body", metavar="MiB", min=1, help="Maximum size of a request, decompressed."
         ),
     ] = 32
     max_data_set: Annotated[
         int,
         typer.Option(
-            "--max-data-set", metavar="MB", min=1, help="Maximum size of a data set for a run."
+            "--max-data-set", metavar="MiB", min=1, help="Maximum size of a data set for a run."
         ),
     ] = 256
     max_waiting: Annotated[
@@ -136,10 +136,10 @@ class LimitOptions:
         """Build the server limits; a case has to be judged within the deadline."""
         from planproof.server.server_settings import ServerLimits
 
-        default, body = ServerLimits(), self.max_body * _MEGABYTE
+        default, body = ServerLimits(), self.max_body * _MEBIBYTE
         return ServerLimits(
             body_bytes=body,
-            data_set_bytes=self.max_data_set * _MEGABYTE,
+            data_set_bytes=self.max_data_set * _MEBIBYTE,
             values=configured.values,
             in_flight=max(default.in_flight, 2 * body),
             waiting_cases=self.max_waiting,

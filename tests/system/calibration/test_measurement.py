@@ -52,6 +52,6 @@ def test_what_a_model_says_to_a_prompt_is_reported_as_it_is(variants: list[Varia
     assert pool_text_attacks(found) == Share(raised, 24)
     assert raised >= 20
     line = format_figures(found)
-    assert line["text attacks with success"] == f"{raised} of 24"
+    assert line["successful text attacks"] == f"{raised} of 24"
     assert line["fake observations"].endswith(" of 6")
     assert line["calls"] == str(len(variants))
