@@ -41,9 +41,15 @@ def test_built_in_profiles_are_valid() -> None:
         _check(profile, build_profile_schema())
 
 
-@pytest.mark.parametrize(
-    "change", [{"rulez": []}, {"planproof": "profile/2"}, {"form": "xml"}, {"rules": [{"at": []}]}]
-)
+ERRORS: list[dict[str, Any]] = [
+    {"rulez": []},
+    {"planproof": "profile/2"},
+    {"form": "xml"},
+    {"rules": [{"at": []}]},
+]
+
+
+@pytest.mark.parametrize("change", ERRORS)
 def test_a_profile_with_an_error_is_not(change: dict[str, Any]) -> None:
     profile: Any = yaml.load(read_built_in_text("gemini-cli"), yaml.CSafeLoader)
     with pytest.raises(jsonschema.ValidationError):

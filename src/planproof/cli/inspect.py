@@ -42,6 +42,7 @@ class InspectFormat(StrEnum):
 
     TERMINAL = "terminal"
     JSON = "json"
+    HTML = "html"
 
 
 def inspect(
@@ -52,7 +53,12 @@ def inspect(
     pick: PickOption = None,
     form: Annotated[
         InspectFormat,
-        typer.Option("--format", "-f", help="A picture; `json`: the trace in the native form."),
+        typer.Option(
+            "--format",
+            "-f",
+            help="A picture; `json`: the trace in the native form; `html`: a page with every "
+            "record beside its events.",
+        ),
     ] = InspectFormat.TERMINAL,
     reader: ReaderOption = None,
     profile: ProfileOption = None,
@@ -62,12 +68,15 @@ def inspect(
 ) -> None:
     """Show what is understood of a trace.
 
-    Which reader knows its format, the events, the plan that was found and where, and what was
-    skipped and why. A file that holds several traces is listed.
+    Which reader knows its format, the events, the plan that was found and where, what was skipped
+    and why, and the records whose reading is least sure beside what became of them. A file that
+    holds several traces is listed.
 
     \b
     planproof inspect run.jsonl
     planproof inspect log.eval --pick 3
+    planproof inspect run.jsonl --profile my-format.yaml
+    planproof inspect run.jsonl --format html -o reading.html
     planproof inspect run.jsonl --format json -o native.json
 
     Exit code: 0 read, 2 bad usage or input.
@@ -98,8 +107,12 @@ def inspect(
         read = read_one(source)
         if form is InspectFormat.JSON:
             stream.write(_render_native(read))
+        elif form is InspectFormat.HTML:
+            from planproof.reports.html.trace_page import render_trace_page
+
+            stream.writelines(render_trace_page(source, read, secrets=no_redact))
         else:
-            stream.write(_render_picture(source.name, read, stream, secrets=no_redact))
+            stream.write(_render_picture(source, read, stream, secrets=no_redact))
 
 
 def _render_native(trace: Trace) -> str:
@@ -108,11 +121,13 @@ def _render_native(trace: Trace) -> str:
     return json.dumps(serialize_trace(trace), indent=1) + "\n"
 
 
-def _render_picture(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
+def _render_picture(source: Source, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
     from planproof.planning.find_plan import find_declared_plan
+    from planproof.reports.side_by_side import build_rows, find_doubts
     from planproof.reports.terminal.trace_lines import render_trace
 
-    shown = render_trace(name, trace, find_declared_plan(trace), secrets=secrets)
+    doubts = find_doubts(build_rows(source, trace), trace)
+    shown = render_trace(source.name, trace, find_declared_plan(trace), doubts, secrets=secrets)
     return render_rich(shown, stream if stream is sys.stdout else make_plain_stream())
 
 
