@@ -70,8 +70,9 @@ class RecordShape:
         paths = [path for path in self.values if self.find_objects(path)]
         return sorted(paths, key=lambda path: -len(self.values[path]))
 
-    def rank_types(self) -> list[str]:
-        """Return the paths whose values tell records apart, the best first."""
+    @cached_property
+    def types(self) -> list[str]:
+        """The paths whose values tell records apart, the best first."""
         scored = {path: self._score_type(path) for path in self.values}
         good = [path for path, score in scored.items() if score > 0]
         return sorted(good, key=lambda path: -scored[path])
