@@ -10,15 +10,21 @@ from typing import Any
 
 import pytest
 
+from planproof.config import Configuration
 from planproof.core.trace import Kind
 from planproof.core.vocabulary import Vocabulary
-from planproof.evaluation import aevaluate, evaluate
+from planproof.evaluation import aevaluate, build_case, evaluate, judge_case
+from planproof.integrations.mcp import mcp_server
+from planproof.integrations.mcp.tool_inputs import InputFolder
+from planproof.integrations.pytest_plugin import assert_follows_plan
+from planproof.integrations.pytest_report import serialize_result, write_report
 from planproof.llm.judge_registry import find_judge
 from planproof.monitor.trace_follower import TraceFollower
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.runs.datasets.data_set import DataSet
 from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.server.pages.page_routes import parse_pasted_case
 from planproof.verification import verify
 from tests.command_line import CommandLine, folder, planproof
 from tests.own_format import PLAN, PROFILE, TRACE, make_reader
@@ -96,6 +102,38 @@ def test_a_monitored_trace_is_read_by_profile() -> None:
     follower = TraceFollower(PLAN, reader=None, vocabulary=Vocabulary(), profiles=[OWN])
     follower.follow_source(Source.from_text(TRACE))
     assert follower.events == 4
+
+
+def test_pytest_takes_profiles(files: Path) -> None:
+    verdict = assert_follows_plan(
+        plan=PLAN, trace=files / "run.jsonl", profiles=[files / "p.yaml"], min_score=1
+    )
+    assert verdict.coverage is not None
+    assert verdict.coverage.reader == "shop-bot"
+
+
+def test_the_report_of_a_test_run_reads_traces_by_profile(files: Path) -> None:
+    case = build_case(None, PLAN, files / "run.jsonl", profiles=[OWN])
+    verdict = evaluate(plan=PLAN, trace=case.trace, profiles=[OWN])
+    record = json.loads(json.dumps(serialize_result(case, verdict, 0.1, [OWN])))
+    write_report([("test_one", record)], files / "report.html", min_score=0.75)
+    assert "archive_report" in (files / "report.html").read_text("utf-8")
+
+
+def test_mcp_tools_read_traces_by_the_configured_profiles(files: Path) -> None:
+    configuration = Configuration(profiles=(files / "p.yaml",))
+    folder = InputFolder(files, configuration.limits)
+    tools = mcp_server._Tools(folder, configuration, find_judge())  # pyright: ignore[reportPrivateUsage]
+    assert tools.inspect(trace_file="run.jsonl").reader == "shop-bot"
+    assert tools.judge(trace_file="run.jsonl", plan=PLAN).score == 1.0
+    assert tools.expected_next(trace_file="run.jsonl", plan=PLAN).expected == []
+
+
+def test_a_form_of_the_server_reads_a_trace_by_profile() -> None:
+    reading = CaseEvaluator(find_judge(), profiles=(OWN,)).make_read_options()
+    fields = {"task": "", "plan": "\n".join(PLAN), "trace": TRACE}
+    case = parse_pasted_case(fields, reading)
+    assert judge_case(case, options=reading).score == 1.0
 
 
 @pytest.mark.parametrize("configured", [True, False], ids=["configuration", "option"])

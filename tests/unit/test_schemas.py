@@ -41,7 +41,7 @@ def test_built_in_profiles_are_valid() -> None:
         _check(profile, build_profile_schema())
 
 
-_WRONG: list[dict[str, Any]] = [
+ERRORS: list[dict[str, Any]] = [
     {"rulez": []},
     {"planproof": "profile/2"},
     {"form": "xml"},
@@ -49,7 +49,7 @@ _WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("change", _WRONG)
+@pytest.mark.parametrize("change", ERRORS)
 def test_a_profile_with_an_error_is_not(change: dict[str, Any]) -> None:
     profile: Any = yaml.load(read_built_in_text("gemini-cli"), yaml.CSafeLoader)
     with pytest.raises(jsonschema.ValidationError):

@@ -42,6 +42,7 @@ class InspectFormat(StrEnum):
 
     TERMINAL = "terminal"
     JSON = "json"
+    HTML = "html"
 
 
 def inspect(
@@ -53,7 +54,10 @@ def inspect(
     form: Annotated[
         InspectFormat,
         typer.Option(
-            "--format", "-f", help="Output format; `json` prints the trace in the native format."
+            "--format",
+            "-f",
+            help="Output format; `json`: the trace in the native format; `html`: a page with every "
+            "record beside its events.",
         ),
     ] = InspectFormat.TERMINAL,
     reader: ReaderOption = None,
@@ -64,12 +68,15 @@ def inspect(
 ) -> None:
     """Show how a trace is read.
 
-    Prints the reader, the events, the plan and where it was found, and skipped parts with the
-    reason. For a file with several traces, lists them.
+    Prints the reader, the events, the plan and where it was found, skipped parts with the reason,
+    and the records whose reading is least certain beside their events. For a file with several
+    traces, lists them.
 
     \b
     planproof inspect run.jsonl
     planproof inspect log.eval --pick 3
+    planproof inspect run.jsonl --profile my-format.yaml
+    planproof inspect run.jsonl --format html -o reading.html
     planproof inspect run.jsonl --format json -o native.json
 
     Exit code: 0 read, 2 bad usage or input.
@@ -96,8 +103,12 @@ def inspect(
         parsed = read_one(source)
         if form is InspectFormat.JSON:
             stream.write(_render_native(parsed))
+        elif form is InspectFormat.HTML:
+            from planproof.reports.html.trace_page import render_trace_page
+
+            stream.writelines(render_trace_page(source, parsed, secrets=no_redact))
         else:
-            stream.write(_render_terminal(source.name, parsed, stream, secrets=no_redact))
+            stream.write(_render_terminal(source, parsed, stream, secrets=no_redact))
 
 
 def _render_native(trace: Trace) -> str:
@@ -106,11 +117,13 @@ def _render_native(trace: Trace) -> str:
     return json.dumps(serialize_trace(trace), indent=1) + "\n"
 
 
-def _render_terminal(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
+def _render_terminal(source: Source, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
     from planproof.planning.find_plan import find_declared_plan
+    from planproof.reports.side_by_side import build_rows, find_doubts
     from planproof.reports.terminal.trace_lines import render_trace
 
-    rendered = render_trace(name, trace, find_declared_plan(trace), secrets=secrets)
+    doubts = find_doubts(build_rows(source, trace), trace)
+    rendered = render_trace(source.name, trace, find_declared_plan(trace), doubts, secrets=secrets)
     return render_rich(rendered, stream if stream is sys.stdout else make_plain_stream())
 
 

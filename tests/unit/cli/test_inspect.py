@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.command_line import CommandLine
+from tests.own_format import PROFILE as OWN_PROFILE
+from tests.own_format import TRACE as OWN_TRACE
 from tests.small_cases import FOLLOWED, PLAN, TASK, USER, called
 from tests.unit.readers.inspect_logs import pack_log
 
@@ -181,3 +183,44 @@ def test_all_traces_of_a_file_are_run_and_verified(
     assert "--pick requires a single verdict" in picked.err
     alone = planproof("judge", "--trace", "traces", "--pick", "b", "-f", "full")
     assert json.loads(alone.out)["score"] == verdicts[1]["score"]
+
+
+def test_the_least_sure_records_are_shown_beside_what_became_of_them(
+    planproof: CommandLine, folder: Path
+) -> None:
+    (folder / "p.yaml").write_text(OWN_PROFILE, encoding="utf-8")
+    unknown = json.dumps({"k": "new", "t": "what is this?"})
+    (folder / "run.jsonl").write_text(f"{OWN_TRACE}{unknown}\n", encoding="utf-8")
+    done = planproof("inspect", "run.jsonl", "--profile", "p.yaml")
+    assert "  least certain: the record, and what became of it\n" in done.out
+    assert (
+        "    L7:                                  │ skipped: no rule of the profile fi" in done.out
+    )
+    assert '    "k": "new", "t": "what is this?"     │\n' in done.out
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+def test_what_general_guessed_can_be_written_down(planproof: CommandLine, folder: Path) -> None:
+    events = [{"tool": "ls", "args": {"p": n}, "output": "a"} for n in range(3)]
+    done = planproof("inspect", write_file(folder, {"stuff": events}))
+    assert "3 of 3 agent records became events. `planproof profile suggest FILE`" in done.out
+    assert "guessed: action" in done.out
+
+
+def test_a_page_shows_every_record_beside_its_events(planproof: CommandLine, folder: Path) -> None:
+    path = write_file(folder, PLANNED)
+    done = planproof("inspect", path, "--format", "html", "-o", "reading.html")
+    assert (done.code, done.out) == (0, "")
+    page = (folder / "reading.html").read_text("utf-8")
+    assert page.count('<li id="r') == len(PLANNED)
+    assert "<script" not in page
+    assert "default-src" in page
+
+
+def test_a_page_masks_secrets_and_escapes_text(planproof: CommandLine, folder: Path) -> None:
+    secret = "sk-proj-" + "a1B2" * 10
+    path = write_file(folder, [{"role": "user", "content": f"<b> {secret} \u202e"}])
+    page = planproof("inspect", path, "--format", "html").out
+    assert secret not in page
+    assert "&lt;b&gt; sk-proj-[redacted] \\u202e" in page
+    assert secret in planproof("inspect", path, "--format", "html", "--no-redact").out

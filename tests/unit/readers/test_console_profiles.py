@@ -29,12 +29,12 @@ def test_turns_under_ruled_headers() -> None:
     assert [event.actor for event in trace.events] == ["assistant"] * 3 + ["user", "assistant"]
 
 
-def test_a_deed_under_a_header_has_its_outcome() -> None:
+def test_an_action_under_a_header_has_its_outcome() -> None:
     trace = read(
         "---------- Surfer ----------\nI clicked 'A'.\n\nHere is a screenshot.\nError: 404"
     )
-    [deed] = trace.events
-    assert (deed.actor, deed.pointer, deed.status) == ("Surfer", "L1-5", EventStatus.ERROR)
+    [action] = trace.events
+    assert (action.actor, action.pointer, action.status) == ("Surfer", "L1-5", EventStatus.ERROR)
 
 
 def test_the_console_of_a_team_after_what_was_installed() -> None:

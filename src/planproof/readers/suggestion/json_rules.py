@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -11,13 +11,18 @@ from typing import Literal, TypeAlias, cast
 from planproof.core.content import Json
 from planproof.core.json_values import is_object
 from planproof.readers.record_counts import NON_RUN_KEYS
-from planproof.readers.suggestion.record_shape import (
-    RecordShape,
-    find_key,
-    is_identifier,
-    is_time,
-    last_key,
+from planproof.readers.suggestion.record_fields import (
+    COMMAND_KEYS,
+    OUTPUT_KEYS,
+    OWN_OUTPUT_KEYS,
+    REASONING_KEYS,
+    STEP_REASONING_KEYS,
+    TEXT_KEYS,
+    add_status,
+    find_call,
+    find_text,
 )
+from planproof.readers.suggestion.record_shape import RecordShape, find_key, last_key
 from planproof.readers.suggestion.record_words import (
     RecordKind,
     classify_words,
@@ -25,35 +30,11 @@ from planproof.readers.suggestion.record_words import (
     split_words,
 )
 from planproof.readers.suggestion.yaml_writer import Commented, Yaml
-from planproof.readers.toolkit.profile_paths import value_text
 
-Sureness: TypeAlias = Literal["sure", "likely", "unsure"]
+Certainty: TypeAlias = Literal["sure", "likely", "unsure"]
 _Record: TypeAlias = Mapping[str, Json]
 _Condition: TypeAlias = dict[str, Yaml]
 
-_NAME_KEYS = (
-    "name tool_name toolName tool function_name function fn method recipient action".split()
-)
-_ARGUMENT_KEYS = (
-    "arguments args input parameters params tool_input toolInput tool_args kwargs action_input "
-    "rawInput inputs payload data"
-).split()
-_COMMAND_KEYS = "command cmd code script query action".split()
-_TEXT_KEYS = "content text message value body msg parts answer response output summary".split()
-_OWN_OUTPUT_KEYS = (
-    "output result observation response tool_output tool_response aggregated_output stdout "
-    "resultDisplay"
-).split()
-_OUTPUT_KEYS = [*_OWN_OUTPUT_KEYS, *"content text value data message body parts".split()]
-_REASONING_KEYS = (
-    "thought thoughts reasoning reasoning_content thinking rationale reflection summary text "
-    "content description"
-).split()
-_STEP_REASONING_KEYS = _REASONING_KEYS[:7]
-_ERROR_KEYS = "error is_error isError exception".split()
-_STATUS_KEYS = "status state outcome".split()
-_EXIT_KEYS = "exit_code exitCode returncode return_code".split()
-_TIME_WORDS = frozenset("time timestamp date ts created at".split())
 _MAX_DEPTH = 3
 _MAX_GROUPS = 40
 _MOST = 0.8
@@ -76,7 +57,7 @@ class RuleSet:
     results: list[PairPart] = field(default_factory=list[PairPart])
     types: list[str] = field(default_factory=list[str])
     by_kind: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    counts: dict[Sureness, int] = field(default_factory=dict[Sureness, int])
+    counts: dict[Certainty, int] = field(default_factory=dict[Certainty, int])
 
     @property
     def has_named_calls(self) -> bool:
@@ -84,9 +65,9 @@ class RuleSet:
         names = ((str(call.part["name"]), call.part.get("arguments")) for call in self.calls)
         return any(not name.startswith("=") and arguments != "." for name, arguments in names)
 
-    def add_count(self, sureness: Sureness, count: int) -> None:
+    def add_count(self, confidence: Certainty, count: int) -> None:
         """Count records of a rule that is sure, likely or not known."""
-        self.counts[sureness] = self.counts.get(sureness, 0) + count
+        self.counts[confidence] = self.counts.get(confidence, 0) + count
 
 
 def suggest_rules(records: Sequence[_Record]) -> RuleSet:
@@ -104,7 +85,7 @@ def _add_groups(
     depth: int,
 ) -> None:
     shape = RecordShape(records)
-    types = shape.rank_types()[:2]
+    types = shape.types[:2]
     if depth == 0:
         found.types = types[:1]
     groups = _split_by_type(shape.records, types) if types else _split_by_keys(shape)
@@ -204,7 +185,7 @@ class _GroupRule:
     @property
     def is_unnamed(self) -> bool:
         """Whether neither words nor a call say what the records are."""
-        return self._kind is None and not self._find_call(needs_key=False)
+        return self._kind is None and not self._find_call()
 
     def guess_by_place(self, records: Sequence[_Record]) -> None:
         """Guess by their order: results come right after calls, the user's come first."""
@@ -221,7 +202,7 @@ class _GroupRule:
     @property
     def is_text_of_tool(self) -> bool:
         """Whether the type names a tool, but the records have no name or arguments."""
-        return self._kind == "call" and not self._find_call(needs_key=False)
+        return self._kind == "call" and not self._find_call()
 
     def build(self) -> Commented:
         """Return the rule, with a comment on what it rests on."""
@@ -230,15 +211,15 @@ class _GroupRule:
         by_words = self._kind
         rule: dict[str, Yaml] = {"when": dict(self._condition)} if self._condition else {}
         body: dict[str, Yaml] = self._build_body(by_words or self._guess)
-        sureness: Sureness
+        confidence: Certainty
         if not body or (is_notice(words) and not _is_event(body)):
             body = {"ignore": "a notice of the program" if is_notice(words) else "not recognised"}
-            sureness = "sure" if is_notice(words) else "unsure"
+            confidence = "sure" if is_notice(words) else "unsure"
         else:
-            sureness = "sure" if by_words or self._inherited else "likely"
+            confidence = "sure" if by_words or self._inherited else "likely"
         rule.update(body)
         if self._depth == 0:
-            self._found.add_count(sureness, shape.count)
+            self._found.add_count(confidence, shape.count)
             own = self._condition.get(self._found.types[0]) if self._found.types else None
             if isinstance(own, str):
                 for kind in _list_kinds(body):
@@ -249,7 +230,7 @@ class _GroupRule:
         )
         unit = "part" if self._depth else "record"
         notes = [f"{shape.count:,} {unit}{'s' if shape.count != 1 else ''}", told, *self._notes]
-        head = {"sure": "", "likely": "Likely: ", "unsure": "Not known; decide: "}[sureness]
+        head = {"sure": "", "likely": "Likely: ", "unsure": "Not known; decide: "}[confidence]
         return Commented(rule, head + "; ".join(note for note in notes if note) + ".")
 
     def _build_body(self, kind: RecordKind | None) -> dict[str, Yaml]:
@@ -259,7 +240,7 @@ class _GroupRule:
             call = self._build_call(needs_output=True, needs_key=True)
             return call or self._build_result()
         if kind == "reasoning":
-            return self._build_text("reasoning", _REASONING_KEYS)
+            return self._build_text("reasoning", REASONING_KEYS)
         if kind in ("user", "system"):
             return self._build_with_parts(kind)
         step = self._build_step()
@@ -270,23 +251,23 @@ class _GroupRule:
 
     def _build_without_name(self) -> dict[str, Yaml]:
         """Build the rule of records whose type names a tool, but that have no name."""
-        text = find_key(self._shape, _TEXT_KEYS, least=0.5)
+        text = find_key(self._shape, TEXT_KEYS, least=0.5)
         path = next(iter(self._condition), None)
         is_type = path is not None and isinstance(self._condition[path], str)
         if text is None and path is not None and is_type and not self._found.has_named_calls:
             self._note(f"the type at {path} names the tool", None)
             return self._finish_call({"name": path, "arguments": "."}, needs_output=False)
         result = self._build_result() if self._found.calls else None
-        return result or self._build_text("message", _TEXT_KEYS)
+        return result or self._build_text("message", TEXT_KEYS)
 
     def _build_with_parts(self, kind: RecordKind) -> dict[str, Yaml]:
         """Build the rule of a message: its text, its reasoning, and the calls and parts in it."""
         parts: list[Yaml] = []
         lists = list(self._iter_parts(kind))
         mixed = {path for path, _ in lists}
-        text = self._find_text(_TEXT_KEYS, mixed)
+        text = self._find_text(TEXT_KEYS, mixed)
         if kind == "message":
-            thought = find_key(self._shape, _STEP_REASONING_KEYS, least=0.01)
+            thought = find_key(self._shape, STEP_REASONING_KEYS, least=0.01)
             if thought is not None and thought != text and self._shape.find_texts(thought):
                 self._used.add(thought)
                 parts.append({"reasoning": thought})
@@ -332,12 +313,12 @@ class _GroupRule:
             return None
         part = cast("dict[str, Yaml]", call["call"])
         rule: dict[str, Yaml] = {}
-        thought = find_key(self._shape, _STEP_REASONING_KEYS)
+        thought = find_key(self._shape, STEP_REASONING_KEYS)
         if thought is not None and thought not in part.values():
             rule["reasoning"] = thought
         if rule or "output" in part or self._depth > 0:
             return {**rule, **call}
-        if self._find_text(_TEXT_KEYS, set()) is None:
+        if self._find_text(TEXT_KEYS) is None:
             return call
         # A message with a call: it is built again, beside the text.
         del self._found.calls[before:]
@@ -359,29 +340,9 @@ class _GroupRule:
             self._note(f"arguments at {arguments}", arguments)
         return self._finish_call(part, needs_output=needs_output)
 
-    def _find_call(self, *, needs_key: bool) -> tuple[str, str | None] | None:
-        """Return the paths of the name and the arguments of a call."""
-        shape = self._shape
-        bases = {path.rpartition(".")[0] for path in shape.values}
-        best: tuple[int, str, str | None] | None = None
-        for base in sorted(bases, key=lambda base: (base.count("."), base)):
-            inside = [path for path in shape.values if path.rpartition(".")[0] == base]
-            free = [path for path in inside if path not in self._condition]
-            name = self._find_name(free, base)
-            arguments = find_key(shape, _ARGUMENT_KEYS, within=free) if free else None
-            if arguments is None and not needs_key:
-                arguments = self._find_object(free, name)
-            if name is None or (arguments is None and (needs_key or not base)):
-                continue
-            count = len(shape.values[name]) + len(shape.values.get(arguments or "", ()))
-            count *= 2 if last_key(name) in _NAME_KEYS else 1
-            if best is None or count > best[0]:
-                best = count, name, arguments
-        return None if best is None else best[1:]
-
     def _build_command(self) -> dict[str, Yaml]:
         """Build a call from a command without a name."""
-        path = find_key(self._shape, _COMMAND_KEYS, least=0.5)
+        path = find_key(self._shape, COMMAND_KEYS, least=0.5)
         if path is None or not self._shape.find_texts(path):
             return {}
         key = last_key(path)
@@ -393,125 +354,48 @@ class _GroupRule:
     def _finish_call(self, part: dict[str, Yaml], *, needs_output: bool) -> dict[str, Yaml]:
         used = {value for value in part.values() if isinstance(value, str)}
         free = [path for path in self._shape.values if path not in used | set(self._condition)]
-        output = find_key(self._shape, _OWN_OUTPUT_KEYS, within=free) if free else None
+        output = find_key(self._shape, OWN_OUTPUT_KEYS, within=free) if free else None
         if output is not None:
             part["output"] = output
             self._note(f"its result at {output}", output)
         elif needs_output:
             return {}
-        self._add_status(part)
+        add_status(part, self._shape, self._condition)
         self._found.calls.append(PairPart(self._shape, part))
         return {"call": part}
 
     def _build_result(self) -> dict[str, Yaml]:
-        output = self._find_text(_OUTPUT_KEYS, set())
+        output = self._find_text(OUTPUT_KEYS)
         if output is None:
             return {}
         part: dict[str, Yaml] = {"output": output}
         self._note(f"the result at {output}", output)
-        self._add_status(part)
+        add_status(part, self._shape, self._condition)
         self._found.results.append(PairPart(self._shape, part))
         return {"result": part}
 
     def _build_text(self, kind: str, keys: Sequence[str]) -> dict[str, Yaml]:
-        text = self._find_text(keys, set())
+        text = self._find_text(keys)
         if text is None:
             return {}
         self._note(f"text at {text}", text)
         return {kind: text}
 
-    def _add_status(self, part: dict[str, Yaml]) -> None:
-        for name, keys in (
-            ("error", _ERROR_KEYS),
-            ("status", _STATUS_KEYS),
-            ("exit_code", _EXIT_KEYS),
-        ):
-            path = find_key(self._shape, keys, least=0.01)
-            if path is not None and path not in part.values() and path not in self._condition:
-                part[name] = path
+    def _find_call(self, *, needs_key: bool = False) -> tuple[str, str | None] | None:
+        guessable = self._kind in (None, "call")
+        return find_call(self._shape, self._condition, guess=guessable, needs_key=needs_key)
 
-    def _find_name(self, paths: Sequence[str], base: str) -> str | None:
-        """Return the path of a tool's name among the paths of an object."""
-        shape = self._shape
-        types = shape.rank_types()
-        named = [
-            path
-            for path in paths
-            if path not in types
-            and shape.share(path) >= 0.3
-            and all(map(is_identifier, shape.values[path]))
-        ]
-        found = find_key(shape, _NAME_KEYS, within=named) if named else None
-        if found is not None or base or self._kind not in (None, "call"):
-            return found
-        # Under a key that says nothing: the short names of which there are several.
-        other = [
-            path
-            for path in named
-            if last_key(path) not in NON_RUN_KEYS.union(_OUTPUT_KEYS, _REASONING_KEYS)
-            and len(set(map(value_text, shape.values[path]))) > 1
-            and not _is_own_field(path, shape)
-        ]
-        return other[0] if len(other) == 1 else None
-
-    def _find_object(self, paths: Sequence[str], name: str | None) -> str | None:
-        """Return the path of the only object beside a name: its arguments."""
-        objects = [
-            path
-            for path in paths
-            if path != name
-            and not any(used.startswith(f"{path}.") for used in self._condition)
-            and last_key(path) not in NON_RUN_KEYS
-            and all(map(is_object, self._shape.values[path]))
-        ]
-        return objects[0] if len(objects) == 1 else None
-
-    def _find_text(self, keys: Sequence[str], lists: set[str]) -> str | None:
-        """Return the path of the text of the records: by its key, or else the longest."""
-        shape = self._shape
-        free = [path for path in shape.values if path in lists or not self._is_used(path)]
-        readable = [
-            path
-            for path in free
-            if any(isinstance(value, str) for value in shape.values[path])
-            or (path not in lists and any(isinstance(value, list) for value in shape.values[path]))
-            or (last_key(path) in _OWN_OUTPUT_KEYS and not isinstance(shape.values[path][0], bool))
-        ]
-        found = find_key(shape, keys, least=0.05, within=readable) if readable else None
-        if found is not None:
-            return found
-        lengths = {
-            path: sum(map(len, texts)) / len(texts)
-            for path in readable
-            if (texts := shape.find_texts(path)) and not _is_own_field(path, shape)
-        }
-        longest = max(lengths, key=lambda path: lengths[path], default=None)
-        if longest is None or "result" in (self._kind, self._guess):
-            return longest
-        return longest if any(" " in text for text in shape.find_texts(longest)) else None
-
-    def _is_used(self, path: str) -> bool:
-        """Return whether a path, or an object that it leads into, is known to be something else."""
-        return path in self._used or any(path.startswith(f"{used}.") for used in self._used)
+    def _find_text(self, keys: Sequence[str], lists: Collection[str] = ()) -> str | None:
+        is_result = "result" in (self._kind, self._guess)
+        return find_text(self._shape, keys, lists, self._used, any_text=is_result)
 
     def _note(self, text: str, path: str | None) -> None:
-        present = len(self._shape.values.get(path or "", ()))
+        present = self._shape.count if path is None else len(self._shape.values.get(path, ()))
         share = "" if present >= self._shape.count else f" in {present:,}"
         if (note := f"{text}{share}") not in self._notes:
             self._notes.append(note)
         if path is not None:
             self._used.add(path)
-
-
-def _is_own_field(path: str, shape: RecordShape) -> bool:
-    """Return whether a path is an id, a time or similar, and not content."""
-    words = split_words(last_key(path))
-    return (
-        "id" in words
-        or "uuid" in words
-        or bool(_TIME_WORDS.intersection(words))
-        or all(map(is_time, shape.values[path]))
-    )
 
 
 def _is_event(body: Mapping[str, Yaml]) -> bool:

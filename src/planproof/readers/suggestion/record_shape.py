@@ -70,8 +70,9 @@ class RecordShape:
         paths = [path for path in self.values if self.find_objects(path)]
         return sorted(paths, key=lambda path: -len(self.values[path]))
 
-    def rank_types(self) -> list[str]:
-        """Return the paths whose values tell records apart, the best first."""
+    @cached_property
+    def types(self) -> list[str]:
+        """The paths whose values tell records apart, the best first."""
         scored = {path: self._score_type(path) for path in self.values}
         good = [path for path, score in scored.items() if score > 0]
         return sorted(good, key=lambda path: -scored[path])
@@ -91,17 +92,21 @@ class RecordShape:
         if weight is None and (len(names) < 2 or len(names) > self.count / 2):
             return 0
         words = {name: split_words(name) for name in names}
-        telling = sum(
+        informative = sum(
             count
             for name, count in names.items()
             if classify_words(words[name]) or is_notice(words[name])
         )
-        if weight is None and not telling:
+        if weight is None and not informative:
             return 0
         several = 1.0 if len(names) > 1 else 0.3
-        nearness = 1.0 if len(keys) == 1 else 0.9
+        depth_factor = 1.0 if len(keys) == 1 else 0.9
         return (
-            several * nearness * (weight or 1.0) * (0.2 + telling / len(texts)) * self.share(path)
+            several
+            * depth_factor
+            * (weight or 1.0)
+            * (0.2 + informative / len(texts))
+            * self.share(path)
         )
 
 

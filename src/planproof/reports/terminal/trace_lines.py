@@ -16,7 +16,8 @@ from planproof.core.json_values import format_value
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.planning.plan_search import PlanSearch
 from planproof.readers.record_counts import explain_not_understood
-from planproof.reports.terminal.lines import WIDTH, truncate
+from planproof.reports.side_by_side import Doubt
+from planproof.reports.terminal.lines import WIDTH, truncate, wrap_text
 from planproof.reports.terminal.plan_lines import format_located_plan
 from planproof.reports.wording import TextSanitizer, make_sanitizer, pluralize
 
@@ -31,9 +32,14 @@ _KIND_STYLES = {Kind.ACTION: "cyan", Kind.BOOKKEEPING: "magenta", Kind.MESSAGE: 
 
 
 def render_trace(
-    name: str, trace: Trace, located: PlanSearch, *, secrets: bool = False
+    name: str,
+    trace: Trace,
+    located: PlanSearch,
+    doubts: Sequence[Doubt] = (),
+    *,
+    secrets: bool = False,
 ) -> RenderableType:
-    """Render the reader, a summary of the events, the plan and its position, and skipped parts."""
+    """Render the reader, the events, the plan, skipped parts, and what is least certain."""
     show = make_sanitizer(secrets=secrets)
     parts: list[RenderableType] = [
         Text(show(name), "bold", no_wrap=True, overflow="ellipsis"),
@@ -41,11 +47,15 @@ def render_trace(
     ]
     if why := explain_not_understood(trace):
         parts.append(Text(show(why), "yellow"))
+    elif trace.reader == "general":
+        parts.append(Text(_describe_guess(trace)))
     if trace.events:
         parts += [Text(), _render_timeline(trace, show)]
     parts += [Text(), *_render_plan(located, show)]
     if trace.skipped:
         parts += [Text(), *_render_skipped(trace.skipped, show)]
+    if doubts:
+        parts += [Text(), *_render_doubts(doubts, show)]
     return Padding(Group(*parts), (1, 2))
 
 
@@ -54,6 +64,13 @@ def format_reader(trace: Trace) -> str:
     if trace.reader == "general":
         return "read by general (heuristic: unknown format)"
     return f"read by {trace.reader}"
+
+
+def _describe_guess(trace: Trace) -> str:
+    """Return how much was guessed, and how to write the guess down."""
+    counts = trace.record_counts
+    share = f"{counts.read:,} of {counts.records:,} agent records became events. " if counts else ""
+    return f"{share}`planproof profile suggest FILE` writes the guess as a profile."
 
 
 def _format_event_counts(events: Sequence[Event]) -> str:
@@ -138,6 +155,46 @@ def _render_skipped(
         count = sum(count for _, count in rest)
         rows.add_row(f"{count:,}", Text(f"for {pluralize(len(rest), 'other reason')}", _DIM_STYLE))
     yield Padding(rows, (0, 0, 0, 2))
+
+
+_MAX_DOUBTS = 5
+_MAX_RAW_LINES = 3
+_HALF = 36
+
+
+def _render_doubts(doubts: Sequence[Doubt], show: TextSanitizer) -> Iterator[RenderableType]:
+    """Yield the records that are least certain, each beside what became of it."""
+    yield Text.assemble(("least certain", "bold"), ": the record, and what became of it")
+    rows = Table.grid(padding=(0, 1), expand=True)
+    rows.add_column(width=_HALF, no_wrap=True, overflow="ellipsis", style=_DIM_STYLE)
+    rows.add_column(width=1, style=_DIM_STYLE)
+    rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    for doubt in doubts[:_MAX_DOUBTS]:
+        raw = [f"{doubt.row.pointer or 'document'}:", *_clip_raw(doubt.row.raw, show)]
+        shown = [truncate(show(doubt.why), _HALF), *_describe_event(doubt.event, show)]
+        height = max(len(raw), len(shown))
+        raw += [""] * (height - len(raw))
+        shown += [""] * (height - len(shown))
+        for left, right in zip(raw, shown, strict=True):
+            rows.add_row(Text(left), "│", Text(right))
+    yield Padding(rows, (0, 0, 0, 2))
+    if len(doubts) > _MAX_DOUBTS:
+        more = pluralize(len(doubts) - _MAX_DOUBTS, "other")
+        yield Text(f"  {more}; --format html shows all", _DIM_STYLE)
+
+
+def _clip_raw(raw: str, show: TextSanitizer) -> list[str]:
+    """Return the beginning of a record, in a few short lines."""
+    head = raw[: 20 * _MAX_RAW_LINES * _HALF].removeprefix("{\n").removesuffix("\n}")
+    return wrap_text(show(head), _HALF)[:_MAX_RAW_LINES]
+
+
+def _describe_event(event: Event | None, show: TextSanitizer) -> list[str]:
+    if event is None:
+        return []
+    name = f"{event.name} " if event.name else ""
+    text = show(f"{name}{event.text or format_value(event.arguments)}")
+    return [f"{show(event.id)} {event.kind.value}", truncate(text, _HALF)]
 
 
 _MAX_ID_WIDTH = 32

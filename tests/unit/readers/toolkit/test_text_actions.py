@@ -69,7 +69,7 @@ CALLS: list[Any] = [
 
 
 @pytest.mark.parametrize(("text", "call"), CALLS)
-def test_a_call_that_stands_in_a_text(text: str, call: tuple[str, Any, str]) -> None:
+def test_a_call_in_a_text(text: str, call: tuple[str, Any, str]) -> None:
     assert calls(text) == [call]
 
 
