@@ -21,7 +21,7 @@ _MAX_SEARCH_DEPTH = 12
 
 @dataclass(slots=True)
 class RecordRow:
-    """A record of the source: where it is, as it stands there, and what was read from it.
+    """A record of the source: where it is, its text, and what was read from it.
 
     `results` are events whose result is in this record; `part_of` is the event of which the record
     is a chunk.

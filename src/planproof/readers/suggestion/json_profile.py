@@ -69,12 +69,12 @@ def _find_records(document: Json) -> tuple[str, list[dict[str, Json]], int]:
     best: tuple[float, str] | None = None
     for path, objects in search.found.items():
         looked_at = objects[:MAX_RECORDS]
-        telling = sum(map(_has_evidence, looked_at))
-        share = telling / max(len(looked_at), 1)
+        informative = sum(map(_has_evidence, looked_at))
+        share = informative / max(len(looked_at), 1)
         inside = best is not None and path.startswith(f"{best[1]}.")
         # A list inside records is read by the rules of the records.
-        if telling and not (inside and best is not None and best[0] > 0):
-            rating = telling * (0.5 + share)
+        if informative and not (inside and best is not None and best[0] > 0):
+            rating = informative * (0.5 + share)
             if best is None or rating > best[0]:
                 best = rating, path
     if best is None:
@@ -178,11 +178,11 @@ def _add_detection(
     every = [*found.types, *common] if found.types and shape.share(found.types[0]) == 1 else common
     if every:
         detect["every"] = {key: {"exists": True} for key in dict.fromkeys(every)}
-    telling = [*found.by_kind.get("call", ()), *found.by_kind.get("message", ())]
-    if found.types and telling:
-        detect["some"] = {found.types[0]: list(dict.fromkeys(telling))}
+    informative = [*found.by_kind.get("call", ()), *found.by_kind.get("message", ())]
+    if found.types and informative:
+        detect["some"] = {found.types[0]: list(dict.fromkeys(informative))}
         present = {value for value in shape.values[found.types[0]] if isinstance(value, str)}
-        if not present.intersection(telling):
+        if not present.intersection(informative):
             del detect["some"]
     draft.values["detect"] = detect or {"every": {".": {"exists": True}}}
     draft.comments["detect"] = (

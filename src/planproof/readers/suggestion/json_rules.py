@@ -31,7 +31,7 @@ from planproof.readers.suggestion.record_words import (
 )
 from planproof.readers.suggestion.yaml_writer import Commented, Yaml
 
-Sureness: TypeAlias = Literal["sure", "likely", "unsure"]
+Confidence: TypeAlias = Literal["sure", "likely", "unsure"]
 _Record: TypeAlias = Mapping[str, Json]
 _Condition: TypeAlias = dict[str, Yaml]
 
@@ -57,7 +57,7 @@ class RuleSet:
     results: list[PairPart] = field(default_factory=list[PairPart])
     types: list[str] = field(default_factory=list[str])
     by_kind: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    counts: dict[Sureness, int] = field(default_factory=dict[Sureness, int])
+    counts: dict[Confidence, int] = field(default_factory=dict[Confidence, int])
 
     @property
     def has_named_calls(self) -> bool:
@@ -65,9 +65,9 @@ class RuleSet:
         names = ((str(call.part["name"]), call.part.get("arguments")) for call in self.calls)
         return any(not name.startswith("=") and arguments != "." for name, arguments in names)
 
-    def add_count(self, sureness: Sureness, count: int) -> None:
+    def add_count(self, confidence: Confidence, count: int) -> None:
         """Count records of a rule that is sure, likely or not known."""
-        self.counts[sureness] = self.counts.get(sureness, 0) + count
+        self.counts[confidence] = self.counts.get(confidence, 0) + count
 
 
 def suggest_rules(records: Sequence[_Record]) -> RuleSet:
@@ -211,15 +211,15 @@ class _GroupRule:
         by_words = self._kind
         rule: dict[str, Yaml] = {"when": dict(self._condition)} if self._condition else {}
         body: dict[str, Yaml] = self._build_body(by_words or self._guess)
-        sureness: Sureness
+        confidence: Confidence
         if not body or (is_notice(words) and not _is_event(body)):
             body = {"ignore": "a notice of the program" if is_notice(words) else "not recognised"}
-            sureness = "sure" if is_notice(words) else "unsure"
+            confidence = "sure" if is_notice(words) else "unsure"
         else:
-            sureness = "sure" if by_words or self._inherited else "likely"
+            confidence = "sure" if by_words or self._inherited else "likely"
         rule.update(body)
         if self._depth == 0:
-            self._found.add_count(sureness, shape.count)
+            self._found.add_count(confidence, shape.count)
             own = self._condition.get(self._found.types[0]) if self._found.types else None
             if isinstance(own, str):
                 for kind in _list_kinds(body):
@@ -230,7 +230,7 @@ class _GroupRule:
         )
         unit = "part" if self._depth else "record"
         notes = [f"{shape.count:,} {unit}{'s' if shape.count != 1 else ''}", told, *self._notes]
-        head = {"sure": "", "likely": "Likely: ", "unsure": "Not known; decide: "}[sureness]
+        head = {"sure": "", "likely": "Likely: ", "unsure": "Not known; decide: "}[confidence]
         return Commented(rule, head + "; ".join(note for note in notes if note) + ".")
 
     def _build_body(self, kind: RecordKind | None) -> dict[str, Yaml]:

@@ -92,17 +92,21 @@ class RecordShape:
         if weight is None and (len(names) < 2 or len(names) > self.count / 2):
             return 0
         words = {name: split_words(name) for name in names}
-        telling = sum(
+        informative = sum(
             count
             for name, count in names.items()
             if classify_words(words[name]) or is_notice(words[name])
         )
-        if weight is None and not telling:
+        if weight is None and not informative:
             return 0
         several = 1.0 if len(names) > 1 else 0.3
-        nearness = 1.0 if len(keys) == 1 else 0.9
+        depth_weight = 1.0 if len(keys) == 1 else 0.9
         return (
-            several * nearness * (weight or 1.0) * (0.2 + telling / len(texts)) * self.share(path)
+            several
+            * depth_weight
+            * (weight or 1.0)
+            * (0.2 + informative / len(texts))
+            * self.share(path)
         )
 
 

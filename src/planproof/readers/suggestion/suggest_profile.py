@@ -60,11 +60,11 @@ def suggest_profile(source: Source, name: str | None = None) -> Suggestion:
         f"Suggested from the shape of {Path(source.name).name}, without knowing the format: a "
         "draft to be edited."
     )
-    sureness = (
+    confidence = (
         f"Of {total:,} {unit}: {sure:,} by the words of their type, {likely:,} guessed by shape, "
         f"{total - sure - likely:,} not recognised."
     )
-    draft.head += [origin, sureness, f"Read by this draft: {trial.describe_counts()}."]
+    draft.head += [origin, confidence, f"Read by this draft: {trial.describe_counts()}."]
     known = detect_reader(source)
     if known is not None:
         draft.head.append(
