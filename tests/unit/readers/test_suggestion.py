@@ -183,6 +183,27 @@ TEXTS: dict[str, tuple[str, Sequence[str]]] = {
         "[user] Fix it.\n[tool] read(path='a')\n[result] hello\n[assistant] Done.\n",
         ["user", "read=hello", "message"],
     ),
+    "react": (
+        (
+            "Question: Where is Paris?\nThought: I search.\nAction: search\nAction Input: Paris\n"
+            "Observation: in France\nThought: I know.\nFinal Answer: France\n"
+        ),
+        ["user", "reasoning", "search=in France", "message", "message"],
+    ),
+    "levels and prompts": (
+        (
+            "2026-01-02 10:00:00 INFO User: Fix it.\n2026-01-02 10:00:01 INFO Agent: I look.\n"
+            "$ ls -la\nOutput: a.txt\n2026-01-02 10:00:02 INFO Agent: Done.\n"
+        ),
+        ["user", "message", "ls=a.txt", "message"],
+    ),
+    "notices": (
+        (
+            "User: Fix it.\nStatus: a\nStatus: b\nStatus: c\nAgent:\nI look.\n"
+            "Note: x\nNote: y\nNote: z\nAgent: Done.\n"
+        ),
+        ["user", "message", "message"],
+    ),
     "names alone": (
         'User: Fix it.\nCalling tool: read_file\n{"path": "a"}\nTool output: hello\nAgent: Done.\n',
         ["user", "read_file=hello", "message"],

@@ -239,8 +239,8 @@ def split_by_trace_id(source: Source) -> dict[str, Json]:
     if key is not None:
         return _split_exported(batches, key)
     if is_object(values):
-        holder = next((key for key in _SPAN_LIST_KEYS if is_list(values.get(key))), "")
-        apart = _split_flat(values.get(holder) or [])
+        holder = next((key for key in _SPAN_LIST_KEYS if is_list(values.get(key))), None)
+        apart = {} if holder is None else _split_flat(values[holder])
         return {id_: {**values, holder: own} for id_, own in apart.items()}
     return _split_flat(batches)
 
