@@ -46,20 +46,31 @@ class Node(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A compiled path: its keys, and where it begins: here, at the record, or at the next one."""
+    """A compiled path: its keys, and where it begins: here, at the record, or at the next one.
+
+    `suffix` is what a plain path, of keys only, adds to a pointer; None if the path is not plain.
+    """
 
     steps: tuple[str, ...]
     start: Literal["", "^", ">"] = ""
+    suffix: str | None = None
 
     def first(self, node: Node, record: Node) -> Node | None:
         """Return the first value at this path; None if there is none."""
-        steps = self.steps
-        if len(steps) == 1 and not self.start and is_object(node.value):
-            # Most paths are a single key.
-            step = steps[0]
-            if step in node.value:
-                return Node(node.value[step], f"{node.pointer}/{escape(step)}", step)
-        return next(self.every(node, record), None)
+        start = node if not self.start else record if self.start == "^" else record.after
+        if start is None:
+            return None
+        if self.suffix is None:
+            return next(_walk(start, self.steps, 0), None)
+        value = start.value
+        for step in self.steps:
+            if is_object(value) and step in value:
+                value = value[step]
+            elif is_list(value) and step.isdigit() and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                return None
+        return Node(value, start.pointer + self.suffix, self.steps[-1])
 
     def every(self, node: Node, record: Node) -> Iterator[Node]:
         """Yield all values at this path, in order."""
@@ -76,7 +87,8 @@ def parse_path(text: str) -> Path:
     steps = tuple(quoted or plain for quoted, plain in _STEP.findall(bare))
     if _STEP.sub("", bare.strip(".")) != "." * (len(steps) - 1) or "" in steps:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
-    return Path(steps, start)
+    is_plain = not any(step == "*" or step.startswith("@") for step in steps)
+    return Path(steps, start, "".join(f"/{escape(step)}" for step in steps) if is_plain else None)
 
 
 def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
@@ -201,6 +213,8 @@ class Test(
             return False
         if self.kind is not None and classify_value(node.value) != self.kind:
             return False
+        if self.starts is self.ends is self.contains is self.not_ is None:
+            return True
         text = value_text(node.value)
         if self.starts is not None and not text.startswith(_as_tuple(self.starts)):
             return False
