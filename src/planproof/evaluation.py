@@ -44,7 +44,7 @@ from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
 from planproof.readers.profile_files import read_profiles
-from planproof.readers.record_counts import explain_not_understood
+from planproof.readers.record_counts import count_unread_characters, explain_not_understood
 from planproof.readers.task_content import find_task, read_task
 from planproof.reasons import write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
@@ -385,6 +385,7 @@ def _measure_coverage(trace: Trace, source: Source) -> Coverage:
         events=len(trace.events),
         by_kind={kind.value: kinds[kind] for kind in sorted(kinds)},
         skipped=len(skipped),
+        unread_characters=count_unread_characters(source, trace),
         notes=tuple(notes),
     )
 

@@ -25,7 +25,7 @@ from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.recognition import Reader
-from planproof.readers.record_counts import explain_not_understood
+from planproof.readers.record_counts import count_unread_characters, explain_not_understood
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 
@@ -68,7 +68,7 @@ def verify(
         plan = timeline.merge_plans(_map_steps_to_plans(parsed, timeline))
     problems = (
         *problems,
-        *_check_coverage(parsed, trace),
+        *_check_coverage(parsed, trace, source),
         *_check_plan_summary(parsed, search, timeline.last_plan),
     )
     problems = (*problems, *_check_understood(parsed, trace, plan_given=search is None))
@@ -98,7 +98,7 @@ def _check_inputs(verdict: Verdict, source: Source) -> Iterator[str]:
         yield "/inputs: missing; expected the digests of task, plan and trace."
 
 
-def _check_coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
+def _check_coverage(verdict: Verdict, trace: Trace, source: Source) -> Iterator[str]:
     if verdict.coverage is None:
         yield "/coverage: missing; expected how much of the trace was read."
         return
@@ -107,6 +107,11 @@ def _check_coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
     kinds = dict(sorted(Counter(event.kind.value for event in trace.events).items()))
     if verdict.coverage.by_kind != kinds:
         yield _describe_difference("/coverage/by_kind", "wrong number of events by kind", kinds)
+    unread = count_unread_characters(source, trace)
+    if verdict.coverage.unread_characters != unread:
+        yield _describe_difference(
+            "/coverage/unread_characters", "wrong number of characters without an event", unread
+        )
 
 
 def _check_understood(verdict: Verdict, trace: Trace, *, plan_given: bool) -> Iterator[str]:

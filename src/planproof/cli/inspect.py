@@ -119,11 +119,19 @@ def _render_native(trace: Trace) -> str:
 
 def _render_terminal(source: Source, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
     from planproof.planning.find_plan import find_declared_plan
+    from planproof.readers.record_counts import count_unread_characters
     from planproof.reports.side_by_side import build_rows, find_doubts
     from planproof.reports.terminal.trace_lines import render_trace
 
     doubts = find_doubts(build_rows(source, trace), trace)
-    rendered = render_trace(source.name, trace, find_declared_plan(trace), doubts, secrets=secrets)
+    rendered = render_trace(
+        source.name,
+        trace,
+        find_declared_plan(trace),
+        doubts,
+        unread_characters=count_unread_characters(source, trace),
+        secrets=secrets,
+    )
     return render_rich(rendered, stream if stream is sys.stdout else make_plain_stream())
 
 

@@ -71,6 +71,7 @@ class PlanSummary:
 class Coverage:
     """How much of the trace was read, by which reader, and what was left out.
 
+    `skipped` counts parts of the source that gave no event, `unread_characters` the text in them.
     If a model was asked: the number of events `shown` to it, how many of them were `shortened`, and
     the number of `windows` that the trace was divided into.
     """
@@ -79,6 +80,7 @@ class Coverage:
     events: int
     by_kind: dict[str, int] = field(default_factory=dict[str, int])
     skipped: int = 0
+    unread_characters: int = 0
     notes: tuple[str, ...] = ()
     shown: int | None = None
     shortened: int | None = None

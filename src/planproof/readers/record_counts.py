@@ -14,8 +14,9 @@ from itertools import pairwise
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, text_at
-from planproof.core.pointer import escape
+from planproof.core.pointer import escape, resolve
 from planproof.core.trace import Event, Kind, RecordCounts, Trace
+from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import find_code_blocks
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, get_role
@@ -40,6 +41,7 @@ _RESULT_TYPE = re.compile(
     r"result|response|output|return|observation|complete|finish|done|error|(?<![a-z])end",
     re.IGNORECASE,
 )
+_TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?::|$)")
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
 # Calls as frameworks print them to a console.
 _PRINTED_CALL = re.compile(
@@ -93,6 +95,45 @@ def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
                 True for _ in find_code_blocks(event.text)
             )
     return RecordCounts(records=read, read=read, calls=ran)
+
+
+def count_unread_characters(source: Source, trace: Trace) -> int:
+    """Count the characters of text in a source that became no event.
+
+    In a text these are the lines that no event points to; in JSON, the texts of skipped parts.
+    """
+    if source.form == "text":
+        return _count_uncovered_lines(source.document, trace.events)
+    return sum(_count_text(source, part.pointer) for part in trace.skipped if part.pointer)
+
+
+def _count_uncovered_lines(text: str, events: Sequence[Event]) -> int:
+    lines = text.split("\n")
+    covered = bytearray(len(lines))
+    for event in events:
+        for pointer in (event.pointer, event.output_pointer):
+            match = _TEXT_LINES.match(pointer) if pointer else None
+            if match is not None:
+                first, last = int(match[1]), int(match[2] or match[1])
+                covered[first - 1 : last] = b"\1" * (min(last, len(lines)) - first + 1)
+    return sum(len(line.strip()) for line, seen in zip(lines, covered, strict=True) if not seen)
+
+
+def _count_text(source: Source, pointer: str) -> int:
+    try:
+        value = resolve(source.document, pointer)
+    except InvalidInput:
+        return 0  # the part could not be parsed, and has no value
+    pending, count = [value], 0
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            count += len(item)
+        elif is_object(item):
+            pending += item.values()
+        elif is_list(item):
+            pending += item
+    return count
 
 
 def explain_not_understood(trace: Trace) -> str | None:

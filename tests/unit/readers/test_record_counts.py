@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from planproof.core.trace import RecordCounts, Trace
+from planproof.core.trace import Event, Kind, RecordCounts, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
-from planproof.readers.record_counts import explain_not_understood
+from planproof.readers.record_counts import count_unread_characters, explain_not_understood
 from tests.unit.readers.samples import ALL, read
 
 
@@ -190,3 +190,22 @@ def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None
 def test_a_source_with_content_is_not_called_empty(document: Any, reader: str | None) -> None:
     trace = read_trace(Source.from_value(document), reader=reader)
     assert explain_not_understood(trace) is not None
+
+
+@pytest.mark.parametrize(
+    ("document", "unread"),
+    [
+        ("Question: x\nThought: y\nAction: f\nAction Input: {}\nObservation: z\n", 0),
+        ([{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c d"}], 0),
+        ([{"role": "user", "content": "a b"}, {"note": "twelve chars", "n": ["and four"]}], 20),
+    ],
+)
+def test_characters_that_became_no_event_are_counted(document: Any, unread: int) -> None:
+    source = Source.from_value(document)
+    assert count_unread_characters(source, read_trace(source)) == unread
+
+
+def test_lines_that_no_event_points_to_are_unread() -> None:
+    source = Source.from_text("first\nsecond\nthird\n")
+    trace = Trace((Event(id="e1", kind=Kind.MESSAGE, pointer="L2", text="second"),))
+    assert count_unread_characters(source, trace) == len("first") + len("third")

@@ -37,6 +37,7 @@ def render_trace(
     located: PlanSearch,
     doubts: Sequence[Doubt] = (),
     *,
+    unread_characters: int = 0,
     secrets: bool = False,
 ) -> RenderableType:
     """Render the reader, the events, the plan, skipped parts, and what is least certain."""
@@ -54,6 +55,8 @@ def render_trace(
     parts += [Text(), *_render_plan(located, show)]
     if trace.skipped:
         parts += [Text(), *_render_skipped(trace.skipped, show)]
+    if unread_characters:
+        parts.append(Text(f"{unread_characters:,} characters of text became no event"))
     if doubts:
         parts += [Text(), *_render_doubts(doubts, show)]
     return Padding(Group(*parts), (1, 2))
