@@ -286,8 +286,10 @@ def meets(condition: Condition, node: Node, record: Node) -> bool:
     """Return whether all tests of a condition hold."""
     for text, test in condition.items():
         path = parse_path(text)
-        found = path.every(node, record) if "*" in path.steps else (path.first(node, record),)
-        if not any(_holds(test, value) for value in found):
+        if "*" in path.steps:
+            if not any(_holds(test, found) for found in path.every(node, record)):
+                return False
+        elif not _holds(test, path.first(node, record)):
             return False
     return True
 
@@ -295,7 +297,10 @@ def meets(condition: Condition, node: Node, record: Node) -> bool:
 def _holds(test: str | tuple[str, ...] | Test, found: Node | None) -> bool:
     if isinstance(test, Test):
         return test.holds(found)
-    return found is not None and value_text(found.value) in as_tuple(test)
+    if found is None:
+        return False
+    text = value_text(found.value)
+    return text == test if isinstance(test, str) else text in test
 
 
 def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from planproof.core.content import Json
 from planproof.readers.profile import Block, Lines
@@ -11,18 +12,19 @@ from planproof.readers.toolkit.entries import point_to_lines
 from planproof.readers.toolkit.line_patterns import LinePattern
 from planproof.readers.toolkit.profile_paths import Node, as_tuple
 
-NumberedLine = tuple[int, str]
+NumberedLine: TypeAlias = tuple[int, str]
+_Patterns: TypeAlias = tuple[LinePattern, ...]
 
 
 @lru_cache(10_000)
-def compile_patterns(patterns: Lines) -> tuple[LinePattern, ...]:
+def compile_patterns(patterns: Lines) -> _Patterns:
     """Return compiled patterns."""
     return tuple(map(LinePattern, as_tuple(patterns)))
 
 
 def matches_any(patterns: Lines, line: str) -> bool:
     """Return whether a line matches one of the patterns."""
-    return _find_match(patterns, line) is not None
+    return bool(patterns) and _find_match(compile_patterns(patterns), line.strip()) is not None
 
 
 class OpenBlock:
@@ -45,9 +47,9 @@ class OpenBlock:
 
     def take_inner_lines(self) -> list[NumberedLine]:
         """Remove the lines of the blocks inside this one, and return them."""
-        blocks = self.block.blocks
-        for index, (number, line) in enumerate(self.lines if blocks else ()):
-            if _open_block(blocks, line, number) is not None:
+        openings = _compile_openings(self.block.blocks)
+        for index, (number, line) in enumerate(self.lines if openings else ()):
+            if _open_block(openings, line, number) is not None:
                 inner, self.lines = self.lines[index:], self.lines[:index]
                 filled = [number for number, line in self.lines if line.strip()]
                 self.last = filled[-1] if filled else self.first
@@ -59,10 +61,11 @@ class OpenBlock:
         record: dict[str, Json] = {**inherited, **self.fields}
         if self.block.last:
             record["@block"] = "\n".join([self.fields["@line"], *(line for _, line in self.lines)])
+        parts = compile_patterns(self.block.parts)
         name = self.open_field
         found = [(self.first, self.fields[name])] if name in self.fields else []
         for number, line in [*self.lines, (0, None)]:
-            part = None if line is None else _find_match(self.block.parts, line)
+            part = None if line is None else _find_match(parts, line.strip())
             if line is not None and part is None:
                 if not matches_any(self.block.drop, line):
                     found.append((number, line))
@@ -84,6 +87,7 @@ def split_blocks(
     blocks: Sequence[Block], lines: Iterable[NumberedLine]
 ) -> Iterator[OpenBlock | list[NumberedLine]]:
     """Yield the blocks in the lines of a text, and the lines outside of them, in order."""
+    openings = _compile_openings(blocks)
     current: OpenBlock | None = None
     outside: list[NumberedLine] = []
     for number, line in lines:
@@ -92,7 +96,7 @@ def split_blocks(
             current = None
             continue
         is_opaque = current is not None and current.block.opaque
-        opened = None if is_opaque else _open_block(blocks, line, number)
+        opened = None if is_opaque else _open_block(openings, line, number)
         if opened is not None and (current is None or not opened.block.outside):
             yield current if current is not None else outside
             current, outside = opened, []
@@ -109,23 +113,28 @@ def split_blocks(
     yield current if current is not None else outside
 
 
-def _open_block(blocks: Sequence[Block], line: str, number: int) -> OpenBlock | None:
+def _compile_openings(blocks: Sequence[Block]) -> list[tuple[Block, _Patterns]]:
+    return [(block, compile_patterns(block.line)) for block in blocks]
+
+
+def _open_block(
+    openings: Sequence[tuple[Block, _Patterns]], line: str, number: int
+) -> OpenBlock | None:
     bare = line.strip()
     if not bare:
         return None
-    for block in blocks:
+    for block, patterns in openings:
         if block.margin and line[:1].isspace():
             continue
-        found = _find_match(block.line, bare)
+        found = _find_match(patterns, bare)
         if found is not None:
             pattern, fields = found
             return OpenBlock(block, pattern, {**fields, "@line": bare}, number)
     return None
 
 
-def _find_match(patterns: Lines, line: str) -> tuple[LinePattern, dict[str, str]] | None:
-    bare = line.strip()
-    for pattern in compile_patterns(patterns):
+def _find_match(patterns: _Patterns, bare: str) -> tuple[LinePattern, dict[str, str]] | None:
+    for pattern in patterns:
         # Most lines match no pattern, and this runs for each of them.
         if bare.startswith(pattern.prefix) and (fields := pattern.match(bare)) is not None:
             return pattern, {name: value.strip() for name, value in fields.items()}
