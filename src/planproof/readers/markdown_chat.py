@@ -12,6 +12,7 @@ from planproof.core.trace import UNVERIFIED, EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.record_counts import count_text_lines
 from planproof.readers.toolkit.code_fences import find_code_blocks
+from planproof.readers.toolkit.entries import point_to_lines
 from planproof.readers.toolkit.tool_calls import ToolCall
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
@@ -35,18 +36,15 @@ def _is_specstory(head: str) -> bool:
     return "_**" in head and any(_SPEAKER.fullmatch(line) for line in head.split("\n"))
 
 
-def _point(first: int, last: int) -> str:
-    return f"L{first}" if first == last else f"L{first}-{last}"
-
-
 @dataclass(slots=True)
 class _Section:
-    """Lines of one speaker, and the number of the first."""
+    """Lines of one speaker, the number of the first, and the ranges of the details in them."""
 
     kind: str
     first: int
     lines: list[str] = field(default_factory=list[str])
     time: str | None = None
+    details: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
 
     @property
     def text(self) -> str:
@@ -59,7 +57,7 @@ class _Section:
             end -= 1
         while start + 1 < end and not self.lines[start].strip():
             start += 1
-        return _point(self.first + start, self.first + end - 1)
+        return point_to_lines(self.first + start, self.first + end - 1)
 
 
 def _finish(builder: TraceBuilder, source: Source, name: str) -> Trace:
@@ -173,7 +171,7 @@ class _AiderChat:
                 # Aider reports on each file once: all edits of it are one event.
                 blocks[path].append(block.code)
                 begin = int(known.pointer[1:].partition("-")[0])
-                known.pointer = _point(begin, section.first + last - 1)
+                known.pointer = point_to_lines(begin, section.first + last - 1)
                 continue
             # As text, because every argument and name of a call must be found at its pointer.
             call = ToolCall("edit", text=f"{path}\n{block.code}".lstrip("\n"))
@@ -308,23 +306,25 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T][\d:.]{5,15}Z?")
 
 def _split_specstory(text: str) -> Iterator[_Section]:
     current = _Section("before", 1)
-    end = ""
+    opened: tuple[str, int] | None = None
     lines = text.split("\n")
     last_ends = _find_last_ends(lines)
     for number, line in enumerate(lines, 1):
+        index = len(current.lines)
         # A heading inside the output of a tool is part of the output.
-        heading = _SPEAKER.fullmatch(line) if not end and line.startswith("_**") else None
+        heading = _SPEAKER.fullmatch(line) if opened is None and line.startswith("_**") else None
         if heading is not None:
             yield current
             time = _TIME.search(heading[2] or "")
             current = _Section(heading[1], number + 1, time=time[0] if time else None)
             continue
-        if end and line.rstrip().endswith(end):
-            end = ""
-        elif not end and current.kind != "User":
+        if opened is None and current.kind != "User":
             kind = _classify_details(line)
             # What is never closed is prose.
-            end = _ENDS[kind] if kind and last_ends[kind] >= number else ""
+            opened = (kind, index) if kind and last_ends[kind] >= number else None
+        elif opened is not None and line.rstrip().endswith(_ENDS[opened[0]]):
+            current.details.append((*opened, index))
+            opened = None
         current.lines.append(line)
     yield current
 
@@ -349,24 +349,16 @@ def _classify_details(line: str) -> str:
 def _add_details(builder: TraceBuilder, section: _Section, actor: str) -> None:
     """Add the prose of a section, and the thoughts and tool uses in it."""
     lines = section.lines
-    last_ends = _find_last_ends(lines)
-    position = index = 0
-    while index < len(lines):
-        kind = _classify_details(lines[index]) if actor != "user" else ""
-        if not kind or last_ends[kind] <= index:
-            index += 1
-            continue
-        end = index + 1
-        while end < len(lines) and not lines[end].rstrip().endswith(_ENDS[kind]):
-            end += 1
-        before = index - 1 if kind == "old" and lines[index - 1].strip() == "<details>" else index
-        _add_prose(builder, section, position, before, actor)
+    position = 0
+    for kind, start, end in section.details:
+        is_inside = kind == "old" and lines[start - 1].strip() == "<details>"
+        _add_prose(builder, section, position, start - 1 if is_inside else start, actor)
         if kind == "thought":
-            text = "\n".join(lines[index + 1 : end]).strip()
-            builder.add_message(Kind.REASONING, text, section.point(index, end + 1), actor)
+            text = "\n".join(lines[start + 1 : end]).strip()
+            builder.add_message(Kind.REASONING, text, section.point(start, end + 1), actor)
         else:
-            _add_tool_use(builder, section, index, end, actor)
-        position = index = end + 1
+            _add_tool_use(builder, section, start, end, actor)
+        position = end + 1
     _add_prose(builder, section, position, len(lines), actor)
 
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from planproof.readers.toolkit.profile_paths import Condition
+from planproof.readers.toolkit.profile_paths import Condition, Field
 
-Field: TypeAlias = str | list[str]
-"""A path, or several of which the first with a value counts; `=text` is a constant.
-
-`path ~ pattern` takes the first field of the first line of the value that matches the pattern.
-"""
+Lines: TypeAlias = str | tuple[str, ...]
+"""A pattern for lines, or several of which one must match."""
 _TIME_PATHS = ("timestamp", "time", "created_at", "createdAt", "ts")
 
 
@@ -52,7 +49,7 @@ class CallPart(_Part, frozen=True):
 
     name: Field | None = None
     arguments: Field | dict[str, Field] | None = None
-    omit: list[str] = []
+    omit: tuple[str, ...] = ()
     text: Field | None = None
     parse: Field | None = None
     id: Field | None = None
@@ -101,8 +98,8 @@ class Rule(_Part, frozen=True, kw_only=True):
     input: Field | None = None
     runs: Literal["next", "all"] | None = None
     calls: Literal["open", "close"] | None = None
-    read: list[Rule] = []
-    rules: list[Rule] = []
+    read: tuple[Rule, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
 
 class Block(Rule, frozen=True, kw_only=True):
@@ -119,16 +116,16 @@ class Block(Rule, frozen=True, kw_only=True):
     has the fields of this one.
     """
 
-    line: str | list[str]
-    until: str | list[str] = []
-    last: str | list[str] = []
-    drop: str | list[str] = []
-    parts: list[str] = []
+    line: Lines
+    until: Lines = ()
+    last: Lines = ()
+    drop: Lines = ()
+    parts: tuple[str, ...] = ()
     single: bool = False
     opaque: bool = False
     margin: bool = False
     outside: bool = False
-    blocks: list[Block] = []
+    blocks: tuple[Block, ...] = ()
 
 
 class Detect(_Part, frozen=True):
@@ -143,9 +140,9 @@ class Detect(_Part, frozen=True):
     document: Condition = {}
     some: Condition = {}
     every: Condition = {}
-    lines: list[str | list[str]] = []
-    first: list[str] = []
-    never: list[str] = []
+    lines: tuple[Lines, ...] = ()
+    first: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
 
 
 class Repeats(_Part, frozen=True):
@@ -177,16 +174,16 @@ class Profile(_Part, frozen=True, kw_only=True):
     title: str
     form: Literal["json", "jsonl", "text", "repr"] = "json"
     detect: Detect
-    records: list[str] | str = "*"
-    rules: list[Rule] = []
-    blocks: list[Block] = []
+    records: Field = "*"
+    rules: tuple[Rule, ...] = ()
+    blocks: tuple[Block, ...] = ()
     marks: dict[str, str] = {}
     before: Literal["user", "system", "message", "ignore"] = "ignore"
     after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None
     parent: Field | None = None
-    time: Field = field(default_factory=lambda: list(_TIME_PATHS))
+    time: Field = _TIME_PATHS
     unwrap: Field | None = None
     newest_first: Field | None = None
     repeats: Repeats | None = None

@@ -13,7 +13,8 @@ every value of an object, `.` for the value itself, `@key` for the key under whi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -30,9 +31,11 @@ from planproof.core.json_values import (
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
 from planproof.readers.toolkit.code_fences import find_code_blocks
+from planproof.readers.toolkit.line_patterns import LinePattern
 from planproof.readers.toolkit.python_repr import parse_repr
 
 ValueKind: TypeAlias = Literal["text", "number", "flag", "list", "object", "null"]
+_CACHE_SIZE = 10_000
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
@@ -78,6 +81,7 @@ class Path(NamedTuple):
         return _walk(start, self.steps, 0) if start is not None else iter(())
 
 
+@lru_cache(_CACHE_SIZE)
 def parse_path(text: str) -> Path:
     """Parse the text of a path."""
     start = "^" if text.startswith("^") else ">" if text.startswith(">") else ""
@@ -89,6 +93,66 @@ def parse_path(text: str) -> Path:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
     is_plain = not any(step == "*" or step.startswith("@") for step in steps)
     return Path(steps, start, "".join(f"/{escape(step)}" for step in steps) if is_plain else None)
+
+
+Field: TypeAlias = str | tuple[str, ...]
+"""A path, or several of which the first with a value counts; `=text` is a constant.
+
+`path ~ pattern` takes the first field of the first line of the value that matches the pattern.
+"""
+
+
+class CompiledField:
+    """One or more paths, or a constant."""
+
+    def __init__(self, field: Field) -> None:
+        self._sources = list(map(_compile_source, as_tuple(field)))
+
+    def get(self, node: Node, record: Node) -> Node | None:
+        """Return the first value that is there and is not null or empty text."""
+        for source, pattern in self._sources:
+            if isinstance(source, str):
+                return Node(source, node.pointer)
+            found = source.first(node, record)
+            if found is not None and pattern is not None:
+                part = _match_lines(pattern, value_text(found.value))
+                found = None if part is None else found._replace(value=part)
+            if found is not None and found.value is not None and found.value != "":
+                return found
+        return None
+
+
+@lru_cache(_CACHE_SIZE)
+def compile_field(field: Field) -> CompiledField:
+    """Return a field with its paths and patterns parsed."""
+    return CompiledField(field)
+
+
+def get_value(field: Field | None, node: Node, record: Node) -> Node | None:
+    """Return the value of a field; None if there is none, or no field."""
+    return None if field is None else compile_field(field).get(node, record)
+
+
+def get_text(field: Field | None, node: Node, record: Node) -> str | None:
+    """Return the value of a field as text; None if there is none, or no field."""
+    found = get_value(field, node, record)
+    return None if found is None else value_text(found.value)
+
+
+def _compile_source(text: str) -> tuple[Path | str, LinePattern | None]:
+    if text.startswith("="):
+        return text[1:], None
+    path, separator, pattern = text.partition(" ~ ")
+    return parse_path(path.strip()), LinePattern(pattern) if separator else None
+
+
+def _match_lines(pattern: LinePattern, text: str) -> str | None:
+    """Return the first field of the first line that matches."""
+    for line in text.split("\n"):
+        fields = pattern.match(line.strip())
+        if fields:
+            return next(iter(fields.values()))
+    return None
 
 
 def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
@@ -200,10 +264,10 @@ class Test(
 
     exists: bool | None = None
     kind: ValueKind | None = None
-    starts: str | list[str] | None = None
-    ends: str | list[str] | None = None
+    starts: str | tuple[str, ...] | None = None
+    ends: str | tuple[str, ...] | None = None
     contains: str | None = None
-    not_: str | list[str] | None = None
+    not_: str | tuple[str, ...] | None = None
 
     def holds(self, node: Node | None) -> bool:
         """Return whether the value meets the test."""
@@ -216,51 +280,46 @@ class Test(
         if self.starts is self.ends is self.contains is self.not_ is None:
             return True
         text = value_text(node.value)
-        if self.starts is not None and not text.startswith(_as_tuple(self.starts)):
+        if self.starts is not None and not text.startswith(as_tuple(self.starts)):
             return False
-        if self.ends is not None and not text.endswith(_as_tuple(self.ends)):
+        if self.ends is not None and not text.endswith(as_tuple(self.ends)):
             return False
         if self.contains is not None and self.contains not in text:
             return False
-        return self.not_ is None or text not in _as_tuple(self.not_)
+        return self.not_ is None or text not in as_tuple(self.not_)
 
 
-Condition: TypeAlias = dict[str, str | list[str] | Test]
+Condition: TypeAlias = dict[str, str | tuple[str, ...] | Test]
 """Maps paths to what must hold there: a value, one of several values, or a test.
 
 Of the values at a path with `*`, one must meet it.
 """
 
 
-class CompiledCondition:
-    """A condition with its paths parsed."""
-
-    def __init__(self, condition: Mapping[str, str | list[str] | Test]) -> None:
-        self._tests = [(parse_path(path), _compile_test(test)) for path, test in condition.items()]
-
-    def holds(self, node: Node, record: Node) -> bool:
-        """Return whether all tests hold."""
-        for path, test in self._tests:
-            if "*" in path.steps:
-                if not any(_holds(test, found) for found in path.every(node, record)):
-                    return False
-            elif not _holds(test, path.first(node, record)):
+def meets(condition: Condition, node: Node, record: Node) -> bool:
+    """Return whether all tests of a condition hold."""
+    for text, test in condition.items():
+        path = parse_path(text)
+        if "*" in path.steps:
+            if not any(_holds(test, found) for found in path.every(node, record)):
                 return False
-        return True
+        elif not _holds(test, path.first(node, record)):
+            return False
+    return True
 
 
-def _holds(test: frozenset[str] | Test, found: Node | None) -> bool:
+def _holds(test: str | tuple[str, ...] | Test, found: Node | None) -> bool:
     if isinstance(test, Test):
         return test.holds(found)
-    return found is not None and value_text(found.value) in test
+    if found is None:
+        return False
+    text = value_text(found.value)
+    return text == test if isinstance(test, str) else text in test
 
 
-def _compile_test(test: str | list[str] | Test) -> frozenset[str] | Test:
-    return test if isinstance(test, Test) else frozenset(_as_tuple(test))
-
-
-def _as_tuple(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return one text, or several, as a tuple."""
+    return (value,) if isinstance(value, str) else value
 
 
 def classify_value(value: Json) -> ValueKind:

@@ -380,15 +380,13 @@ _COMMAND = re.compile(r"> {0,2}([a-z][^\n]{0,300})")
 
 
 def _is_whole_action(text: str) -> bool:
-    bare = text.strip() if len(text) < 2000 else ""
-    return bool(bare) and "\n" not in bare and _parse_whole(bare) is not None
+    return bool(_split_whole(text))
 
 
-def _split_whole(text: str) -> Iterator[Segment]:
+def _split_whole(text: str) -> list[Segment]:
     bare = text.strip() if len(text) < 2000 else ""
     call = _parse_whole(bare) if bare and "\n" not in bare else None
-    if call is not None:
-        yield Segment(0, len(text), "call", call)
+    return [] if call is None else [Segment(0, len(text), "call", call)]
 
 
 def _parse_whole(line: str) -> ToolCall | None:
@@ -399,22 +397,26 @@ def _parse_whole(line: str) -> ToolCall | None:
     if not line[0].isalpha() or (line[-1] not in "])" and "; " not in line):
         return None
     call = _parse_browser_action(line)
-    if call is None and _WHOLE_BRACKETS.fullmatch(line):
-        name, _, given = line.partition("[")
-        call = _build_call(name, given[:-1]) if name.lower() in _BRACKET_VERBS else None
+    if call is None:
+        call = _parse_brackets(line)
+        call = call if call and call.name.lower() in _BRACKET_VERBS else None
     return None if call is None else _recognised(call, "action")
 
 
 def _parse_strict(action: str) -> ToolCall | None:
     """Parse an action that can't be prose: `search[x]`, `Click [5]`, `click('a51')`, JSON."""
     bare = _unfence(action)
-    found = _parse_browser_action(bare)
-    if found is None and _WHOLE_BRACKETS.fullmatch(bare):
-        name, _, given = bare.partition("[")
-        found = _build_call(name, given[:-1])
+    found = _parse_browser_action(bare) or _parse_brackets(bare)
     if found is None and is_object(value := parse_embedded_json(bare)):
         found = parse_call(value)
     return found
+
+
+def _parse_brackets(action: str) -> ToolCall | None:
+    if _WHOLE_BRACKETS.fullmatch(action) is None:
+        return None
+    name, _, given = action.partition("[")
+    return _build_call(name, given[:-1])
 
 
 def _parse_browser_action(action: str) -> ToolCall | None:

@@ -1,0 +1,447 @@
+"""Apply the rules of a profile to records, and count what no rule fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from textwrap import dedent
+
+from planproof.core.content import Image, Json
+from planproof.core.json_values import format_value, is_list, is_object, parse_time
+from planproof.core.trace import EventStatus, Kind, RecordCounts, Trace
+from planproof.readers.profile import Block, CallPart, Profile, ResultPart, Rule, TextPart
+from planproof.readers.toolkit.content_parts import extract_text
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.entries import (
+    PointerFactory,
+    make_constant_pointer,
+    make_range_pointer,
+    point_to_lines,
+)
+from planproof.readers.toolkit.printed_text import PrintedValues
+from planproof.readers.toolkit.profile_paths import (
+    Field,
+    Node,
+    get_text,
+    get_value,
+    meets,
+    parse_path,
+    value_text,
+)
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_actions import parse_action_text
+from planproof.readers.toolkit.text_blocks import NumberedLine, OpenBlock, split_blocks
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_status
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
+
+_AGENT = "assistant"
+# The texts of a rule in the order of their events, each with its fixed actor.
+_TEXT_KINDS = (
+    ("system", Kind.SYSTEM, "system"),
+    ("user", Kind.MESSAGE, "user"),
+    ("reasoning", Kind.REASONING, None),
+    ("message", Kind.MESSAGE, None),
+    ("plan", Kind.BOOKKEEPING, None),
+)
+
+
+class ProfileRun:
+    """One reading of a source: applies the rules and counts what they leave."""
+
+    def __init__(self, profile: Profile, builder: TraceBuilder) -> None:
+        self._profile = profile
+        self._builder = builder
+        self._conversation = Conversation(builder)
+        self._speakers = Speakers(builder)
+        self._block: OpenBlock | None = None
+        self._open_calls: list[tuple[EventDraft | None, EventDraft | None]] = []
+        self._closed_call: EventDraft | None = None
+        self._closed_at = 0
+        self._last_call: EventDraft | None = None
+        self._comment: EventDraft | None = None
+        self._unknown: Counter[str] = Counter()
+        self._agent_records = 0
+        self._call_ids: dict[str, EventDraft] = {}
+        self._said: set[tuple[str, str]] = set()
+        self._started = not profile.after
+        self._record = Node(None, "")
+        self._actor = _AGENT
+        self._in_text = profile.form == "text"
+
+    def finish(self) -> Trace:
+        """Return the trace, with what was counted."""
+        self._speakers.flush()
+        trace = self._builder.build(self._profile.name)
+        calls = sum(event.kind in (Kind.ACTION, Kind.BOOKKEEPING) for event in trace.events)
+        unknown = sum(self._unknown.values())
+        counts = RecordCounts(
+            records=max(self._agent_records + unknown, 1),
+            read=self._agent_records,
+            calls=calls,
+            calls_read=calls,
+        )
+        return replace(trace, record_counts=counts)
+
+    def read_records(self, records: Iterable[Node]) -> None:
+        """Read the records of a JSON source."""
+        listed = list(records)
+        for record, after in zip_longest(listed, listed[1:]):
+            if after is not None:
+                record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
+            if not self._started:
+                self._started = meets(self._profile.after, record, record)
+                if not self._started:
+                    self._builder.skip(record.pointer, "comes before the run")
+                    continue
+            self._begin_record(record)
+            before = self._builder.change_count
+            self._apply_first(self._profile.rules, record)
+            if self._builder.change_count == before:
+                self._builder.skip(record.pointer, "nothing in it is an event")
+
+    def read_printed_values(
+        self, printed: PrintedValues, iter_records: Callable[[Iterable[Node]], Iterator[Node]]
+    ) -> None:
+        """Read the Python values that a program printed."""
+        self.read_records(iter_records(printed.values))
+        self._builder.map_pointers(printed.locate)
+        for pointer in printed.outside:
+            self._builder.skip(pointer, "is not a Python value")
+
+    def read_lines(
+        self,
+        blocks: Sequence[Block],
+        lines: Sequence[NumberedLine],
+        inherited: dict[str, Json],
+    ) -> None:
+        """Read the blocks in the lines of a text, each with its number."""
+        for part in split_blocks(blocks, lines):
+            if isinstance(part, OpenBlock):
+                self._add_block(part, inherited)
+            else:
+                self._add_text_outside(part)
+
+    def _add_block(self, block: OpenBlock, inherited: dict[str, Json]) -> None:
+        inner = block.take_inner_lines()
+        record = block.to_record(inherited)
+        self._begin_record(record, is_part=bool(inherited))
+        self._block = block
+        before = self._builder.change_count
+        self._apply(block.block, record)
+        if inner:
+            fields = record.value if is_object(record.value) else {}
+            self.read_lines(block.block.blocks, inner, fields)
+        elif self._builder.change_count == before and block.block.calls is None:
+            self._builder.skip(record.pointer, "nothing in it is an event")
+
+    def _add_text_outside(self, lines: Sequence[NumberedLine]) -> None:
+        """Add lines outside all blocks, as the profile says."""
+        filled = [number for number, line in lines if line.strip()]
+        if not filled:
+            return
+        pointer = point_to_lines(filled[0], filled[-1])
+        text = "\n".join(line for _, line in lines)
+        before = self._profile.before
+        if before == "ignore" or self._builder.drafts:
+            self._builder.skip(pointer, "lines outside all blocks of the profile")
+            return
+        self._builder.begin_turn()
+        if before == "message":
+            pointer_for = make_range_pointer(text, [number for number, _ in lines])
+            self._speakers.add_turn(text, pointer_for, self._actor)
+        else:
+            kind = Kind.MESSAGE if before == "user" else Kind.SYSTEM
+            self._builder.add_message(kind, text.strip("\n"), pointer, before)
+
+    def _begin_record(self, record: Node, *, is_part: bool = False) -> None:
+        self._record = record
+        profile = self._profile
+        time = get_value(profile.time, record, record)
+        self._builder.time = parse_time(time.value) if time is not None else None
+        self._actor = get_text(profile.actor, record, record) or _AGENT
+        if not is_part:
+            self._builder.begin_turn(get_text(profile.turn, record, record))
+        if profile.parent:
+            parent = get_text(profile.parent, record, record)
+            self._builder.parent = self._call_ids.get(parent) if parent else None
+
+    def _apply_first(self, rules: Sequence[Rule], node: Node) -> bool:
+        for rule in rules:
+            if meets(rule.when, node, self._record):
+                self._apply(rule, node)
+                return True
+        kind = _describe_record(node.value)
+        self._unknown[kind] += 1
+        self._builder.skip(self._point_to(node), f"no rule of the profile fits {kind}")
+        return False
+
+    def _apply(self, rule: Rule, node: Node) -> None:
+        """Apply a rule whose condition holds."""
+        if rule.ignore is not None:
+            self._builder.skip(self._point_to(node), rule.ignore)
+            return
+        targets = (node,) if rule.at is None else parse_path(rule.at).every(node, self._record)
+        for target in targets:
+            self._emit(rule, target)
+
+    def _emit(self, rule: Rule, node: Node) -> None:
+        if rule.runs is not None:
+            self._speakers.code_runs.start_run(every=rule.runs == "all")
+        if rule.calls is not None:
+            self._open_or_close_call(rule.calls)
+        for name, kind, actor in _TEXT_KINDS:
+            part = getattr(rule, name)
+            if part is not None:
+                text = part if isinstance(part, TextPart) else TextPart(part)
+                self._add_text(text, node, kind, actor)
+        if rule.call is not None:
+            self._add_call(rule.call, node)
+        if rule.result is not None:
+            self._add_result(rule.result, node)
+        if rule.input is not None:
+            self._add_input(rule.input, node)
+        for inner in rule.read:
+            if meets(inner.when, node, self._record):
+                self._apply(inner, node)
+        if rule.rules:
+            self._apply_first(rule.rules, node)
+
+    def _add_text(self, part: TextPart, node: Node, kind: Kind, fixed_actor: str | None) -> None:
+        found = get_value(part.text, node, self._record)
+        if found is None:
+            return
+        text, pointer, images = self._extract(found)
+        if kind is Kind.BOOKKEEPING and is_list(found.value):
+            steps = enumerate(map(format_value, found.value), 1)
+            text, pointer = "\n".join(f"{n}. {step}" for n, step in steps), found.pointer
+        actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
+        if part.chunks and self._extend_last_text(kind, actor, text, pointer):
+            return
+        if not text.strip() and not images:
+            return
+        if part.once and (actor, text.strip()) in self._said:
+            self._builder.skip(pointer, "repeats an earlier text")
+            return
+        self._said.add((actor, text.strip()))
+        if fixed_actor is None:
+            self._agent_records += 1
+        if part.actions and self._in_text:
+            self._speakers.add_turn(text, self._make_pointers(text), actor)
+        elif part.actions:
+            drafts = self._conversation.add_text(text, pointer, actor)
+            if kind is Kind.REASONING:
+                self._conversation.mark_as_reasoning(drafts)
+        elif kind is Kind.BOOKKEEPING:
+            self._builder.add_plan(text, pointer, actor)
+        else:
+            kept = text if part.chunks else text.strip("\n")
+            draft = EventDraft(kind, pointer, None, actor, kept, images=images)
+            self._builder.add_draft(draft)
+            self._comment = draft if part.comment else None
+
+    def _extend_last_text(self, kind: Kind, actor: str, text: str, pointer: str) -> bool:
+        """Append a piece to the last event if that is an earlier piece of the same text."""
+        last = self._builder.drafts[-1] if self._builder.drafts else None
+        if last is None or (last.kind, last.actor) != (kind, actor):
+            return False
+        line, _, path = pointer.partition("/")
+        first, _, last_path = last.pointer.partition("/")
+        if not line.startswith("L") or path != last_path:
+            return False
+        last.text += text
+        last.pointer = f"{first.partition('-')[0]}-{line[1:]}/{path}"
+        self._builder.mark_deferred()
+        return True
+
+    def _add_call(self, part: CallPart, node: Node) -> None:
+        record = self._record
+        call = _parse_call_part(part, node, record)
+        if call is None:
+            self._builder.skip(self._point_to(node), "a call without a name")
+            self._unknown["a call without a name"] += 1
+            return
+        draft = self._call_ids.get(call.id) if call.id else None
+        if draft is None or self._profile.repeated_calls == "keep":
+            actor = get_text(part.actor, node, record)
+            self._speakers.flush()
+            if self._comment is not None and self._comment is self._builder.drafts[-1]:
+                self._comment.kind = Kind.REASONING
+            # A call of two records is in the list that holds both.
+            whole = record.pointer.rpartition("/")[0]
+            is_next = isinstance(part.arguments, str) and part.arguments.startswith(">")
+            pointer = whole if is_next else self._point_to(node)
+            draft = self._builder.add_call(call, pointer, actor or self._actor)
+            self._agent_records += 1
+            self._last_call = draft
+            if call.id:
+                self._call_ids[call.id] = draft
+        else:
+            self._builder.mark_deferred()
+            if draft.arguments is None and call.arguments is not None:
+                draft.arguments = call.arguments
+        output = get_value(part.output, node, record) or get_value(part.error, node, record)
+        status = _get_status(part, node, record)
+        if output is not None and draft.output_pointer is None:
+            text, pointer, images = self._extract(output)
+            self._builder.answer(draft, ToolResult(text, pointer, status=status, images=images))
+        elif status is not None and part.output is not None and draft.output_pointer is None:
+            # A call that ended without output has an empty result.
+            self._builder.answer(draft, ToolResult("", node.pointer, status=status))
+        elif status is not None:
+            draft.status = status
+
+    def _add_result(self, part: ResultPart, node: Node) -> None:
+        record = self._record
+        found = get_value(part.output, node, record)
+        text, pointer, images = self._extract(found) if found else ("", self._point_to(node), ())
+        self._speakers.flush()
+        name = get_text(part.call, node, record)
+        if name and not self._builder.has_unanswered_calls():
+            self._builder.add_call(ToolCall(name), self._point_to(node), self._actor)
+            self._agent_records += 1
+        result = ToolResult(
+            text,
+            pointer,
+            # Of no use if the calls have none.
+            get_text(part.id, node, record) if self._call_ids else None,
+            get_text(part.name, node, record),
+            "tool",
+            _get_status(part, node, record),
+            images,
+        )
+        closed, self._closed_call = self._closed_call, None
+        last = self._last_call
+        if last is not None and last.output_pointer and last.output.strip() == text.strip():
+            self._builder.skip(pointer, "repeats the result of the last call")
+        elif closed is not None and result.call_id is None and closed.output_pointer is None:
+            self._builder.answer(closed, result)
+        else:
+            self._builder.add_result(result)
+
+    def _add_input(self, part: Field, node: Node) -> None:
+        """Set the arguments of the last call, which an earlier record named."""
+        found, call = get_value(part, node, self._record), self._last_call
+        if found is None or call is None:
+            self._builder.skip(self._point_to(node), "arguments without a call")
+            return
+        self._builder.mark_deferred()
+        call.arguments, call.text = parse_arguments(found.value)
+        if self._in_text:
+            lines = (call.pointer.removeprefix("L"), self._point_to(node).removeprefix("L"))
+            numbers = [int(number) for part in lines for number in part.split("-")]
+            call.pointer = point_to_lines(numbers[0], numbers[-1])
+
+    def _open_or_close_call(self, what: str) -> None:
+        """Begin or end what is part of a call."""
+        drafts, opened = self._builder.drafts, self._open_calls
+        if what == "open":
+            # The last call, unless what made it has ended; then the call of which that was a part.
+            last = drafts[-1] if len(drafts) > self._closed_at else self._closed_call
+            is_open = last is not None and last.kind is Kind.ACTION and not last.output_pointer
+            call = last if is_open else None
+            opened.append((call, self._builder.parent))
+            self._builder.parent = call or self._builder.parent
+        elif opened:
+            self._closed_call, self._builder.parent = opened.pop()
+            self._closed_at = len(drafts)
+
+    def _make_pointers(self, text: str) -> PointerFactory:
+        """Return a factory of pointers into a text of the current block.
+
+        What begins or ends with the text also covers the lines of the block before or after it,
+        such as the one that names the speaker.
+        """
+        block = self._block
+        if block is None or len(block.numbers) != text.count("\n") + 1:
+            return make_constant_pointer(self._record.pointer)
+        numbers = block.numbers
+
+        def point_to(first: int, last: int) -> str:
+            return point_to_lines(
+                block.first if first == numbers[0] else first,
+                block.last if last == numbers[-1] else last,
+            )
+
+        return make_range_pointer(text, numbers, point_to)
+
+    def _extract(self, found: Node) -> tuple[str, str, tuple[Image, ...]]:
+        """Return the text of a value, its pointer and its images."""
+        pointer = self._point_to(found)
+        if isinstance(found.value, str):
+            return found.value, pointer, ()
+        if is_list(found.value) or is_object(found.value):
+            text, inner, images = extract_text(found.value, pointer)
+            if text or images:
+                return text, pointer if self._in_text else inner, images
+        return format_value(found.value), pointer, ()
+
+    def _point_to(self, node: Node) -> str:
+        """Return the pointer to a value; in a text, that to the lines of its block."""
+        return self._record.pointer if self._in_text else node.pointer
+
+
+def _get_status(part: CallPart | ResultPart, node: Node, record: Node) -> EventStatus | None:
+    """Return whether a call failed, as far as its fields tell."""
+    error = get_value(part.error, node, record)
+    if error and error.value not in (False, 0, [], {}):
+        return EventStatus.ERROR
+    code = get_text(part.exit_code, node, record)
+    if code:
+        return EventStatus.OK if code == "0" else EventStatus.ERROR
+    found = get_value(part.status, node, record)
+    return parse_status(found.value) if found else None
+
+
+def _parse_call_part(part: CallPart, node: Node, record: Node) -> ToolCall | None:
+    identity = get_text(part.id, node, record)
+    if part.parse is not None:
+        parsed = get_value(part.parse, node, record)
+        if parsed is None or not isinstance(parsed.value, str):
+            return None
+        call = parse_action_text(parsed.value.strip())
+        if call is not None:
+            call.id = identity
+        return call
+    name = get_text(part.name, node, record)
+    if not name:
+        return None
+    arguments, text = _get_arguments(part, node, record)
+    if part.text is not None:
+        text = dedent(get_text(part.text, node, record) or text)
+    return ToolCall(name, arguments, text, identity)
+
+
+def _get_arguments(part: CallPart, node: Node, record: Node) -> tuple[Json, str]:
+    if isinstance(part.arguments, dict):
+        found = {key: get_value(field, node, record) for key, field in part.arguments.items()}
+        return {key: value.value for key, value in found.items() if value is not None}, ""
+    raw = get_value(part.arguments, node, record)
+    if raw is None:
+        return None, ""
+    if isinstance(raw.value, bool | int | float):
+        return None, value_text(raw.value)
+    if part.omit and is_object(raw.value):
+        return {key: raw.value[key] for key in raw.value if key not in part.omit}, ""
+    return parse_arguments(_join_pairs(raw.value))
+
+
+def _join_pairs(value: Json) -> Json:
+    """Return a list of names with values as an object, other values unchanged."""
+    pairs = [item for item in value if is_object(item)] if is_list(value) else []
+    if not pairs or not all(
+        "value" in pair and isinstance(pair.get("name"), str) for pair in pairs
+    ):
+        return value
+    return {pair["name"]: pair["value"] for pair in pairs}
+
+
+def _describe_record(value: Json) -> str:
+    """Name the shape of a record, for the message that no rule fits it."""
+    if not is_object(value):
+        return "a value that is not an object"
+    for key in ("type", "kind", "role", "event"):
+        if isinstance(value.get(key), str):
+            return f"records with {key} {value[key][:60]!r}"
+    return f"records with the keys {', '.join(list(value)[:6])}"
