@@ -26,8 +26,6 @@ class AnthropicMessagesReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source contains messages with Anthropic content blocks."""
-        if source.form == "text":
-            return False
         known: list[dict[str, Json]] = []
         for value in take_first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and not known and _is_exchange(value):
@@ -65,8 +63,7 @@ class _MessagesWriter:
         if not _is_message(value):
             self._builder.skip(pointer, "not a message")
             return
-        moment = value.get("timestamp") or value.get("created_at")
-        self._builder.time = parse_time(moment) if moment else None
+        self._builder.time = parse_time(value.get("timestamp") or value.get("created_at"))
         self._conversation.add_message(value, pointer)
 
     def add_exchange(self, value: dict[str, Json], pointer: str) -> None:

@@ -35,8 +35,6 @@ class OpenAIAgentsReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source is a list of the SDK's traces and spans."""
-        if source.form == "text":
-            return False
         has_span = False
         for _, value in islice(_iter_records(source), SNIFF_LIMIT):
             if not is_object(value) or not _is_export_record(value):

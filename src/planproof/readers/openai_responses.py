@@ -31,8 +31,6 @@ class OpenAIResponsesReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source contains items, or requests and responses with items."""
-        if source.form == "text":
-            return False
         items: list[Json] = []
         for value in take_first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and _is_exchange(value):
@@ -97,8 +95,7 @@ class _ItemWriter:
             response, response_pointer = value["response"], f"{pointer}/response"
         if is_object(value.get("request")):
             request, request_pointer = value["request"], f"{pointer}/request"
-        moment = response.get("created_at")
-        self._builder.time = parse_time(moment) if moment else None
+        self._builder.time = parse_time(response.get("created_at") or None)
         self._items.end_turn()
         holder, source_pointer = (
             (request, request_pointer)

@@ -31,8 +31,6 @@ class OpenHandsReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the entries are actions and observations with a source."""
-        if source.form == "text":
-            return False
         has_events = False
         for _, event in islice(_iter_events(source), SNIFF_LIMIT):
             if not is_object(event) or not _is_known(event):
@@ -48,8 +46,7 @@ class OpenHandsReader:
             if not is_object(event):
                 builder.skip(pointer, "not an event")
                 continue
-            moment = event.get("timestamp")
-            builder.time = parse_time(moment) if moment is not None else None
+            builder.time = parse_time(event.get("timestamp"))
             (second if text_at(event, "kind") else first).add_event(event, pointer)
         return builder.build(self.name)
 
