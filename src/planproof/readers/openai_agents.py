@@ -144,11 +144,7 @@ class _AgentSpanWriter:
         before = len(self._builder.drafts)
         prompt = span.attributes.get("input")
         if isinstance(prompt, str):
-            for _ in self._prompt_history.iter_new([("", {"role": "user", "content": prompt})]):
-                self._builder.begin_turn()
-                self._builder.add_message(
-                    Kind.MESSAGE, prompt, f"{span.attributes_pointer}/input", "user"
-                )
+            self._prompt_history.add_text(prompt, f"{span.attributes_pointer}/input", self._builder)
         for message_pointer, message in self._prompt_history.iter_new(
             iter_items(prompt, f"{span.attributes_pointer}/input")
         ):
