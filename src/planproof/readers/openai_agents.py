@@ -222,9 +222,8 @@ class _AgentSpanWriter:
         return draft
 
     def _set_outcome(self, span: Span, draft: EventDraft) -> None:
-        failed = EventStatus.ERROR if span.value.get("error") else None
-        output = span.attributes.get("output")
-        error = span.value.get("error")
+        output, error = span.attributes.get("output"), span.value.get("error")
+        failed = EventStatus.ERROR if error else None
         if output is not None:
             draft.set_output(format_value(output), f"{span.attributes_pointer}/output", failed)
         elif is_object(error) and text_at(error, "message"):
