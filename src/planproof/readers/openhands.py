@@ -17,7 +17,7 @@ from planproof.core.json_values import (
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.content_parts import extract_text, parse_image, parse_parts
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries, key_pointer
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_flat_entries, key_pointer
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
@@ -69,13 +69,8 @@ def _get_id(event: dict[str, Json]) -> str | None:
 
 
 def _iter_events(source: Source) -> Iterator[tuple[str, Json]]:
-    for pointer, entry in iter_entries(source, _LIST_KEYS, _is_known):
-        if is_list(entry):
-            # The first versions wrote an action and its observation as a pair.
-            for index, event in enumerate(entry):
-                yield f"{pointer}/{index}", event
-        else:
-            yield pointer, entry
+    # The first versions wrote an action and its observation as a pair.
+    return iter_flat_entries(source, _LIST_KEYS, _is_known)
 
 
 _SOURCES = frozenset(("agent", "user", "environment"))
