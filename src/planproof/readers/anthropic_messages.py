@@ -12,7 +12,12 @@ from planproof.readers.toolkit.chat_dialects import detect_chat_api
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import iter_entries, iter_items, take_first_entries
-from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
+from planproof.readers.toolkit.repeated_prompts import (
+    PromptHistory,
+    SeenIds,
+    SystemPrompts,
+    split_exchange,
+)
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _LIST_KEYS = ("messages", "conversation", "history")
@@ -26,8 +31,6 @@ class AnthropicMessagesReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source contains messages with Anthropic content blocks."""
-        if source.form == "text":
-            return False
         known: list[dict[str, Json]] = []
         for value in take_first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and not known and _is_exchange(value):
@@ -65,32 +68,24 @@ class _MessagesWriter:
         if not _is_message(value):
             self._builder.skip(pointer, "not a message")
             return
-        moment = value.get("timestamp") or value.get("created_at")
-        self._builder.time = parse_time(moment) if moment else None
+        self._builder.time = parse_time(value.get("timestamp") or value.get("created_at"))
         self._conversation.add_message(value, pointer)
 
     def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Add what is new in a request, and the response to it."""
-        reply = value.get("response")
-        if self._seen_ids.skip_if_seen(
-            text_at(reply if is_object(reply) else value, "id"), pointer
-        ):
+        exchange = split_exchange(value, pointer)
+        if self._seen_ids.skip_if_seen(text_at(exchange.response, "id"), pointer):
             return
-        request, request_pointer = value, pointer
-        if is_object(value.get("request")):
-            request, request_pointer = value["request"], f"{pointer}/request"
-        self.add_system_prompt(request, request_pointer)
-        prompt = request.get("messages")
-        for message_pointer, message in self._prompt_history.iter_new(
-            iter_items(prompt, f"{request_pointer}/messages")
-        ):
+        self.add_system_prompt(exchange.request, exchange.request_pointer)
+        prompt = iter_items(
+            exchange.request.get("messages"), f"{exchange.request_pointer}/messages"
+        )
+        for message_pointer, message in self._prompt_history.iter_new(prompt):
             self.add_message(message, message_pointer)
-        response = value.get("response")
-        response_pointer = f"{pointer}/response" if is_object(response) else pointer
-        answer = response if is_object(response) else value
-        if is_list(answer.get("content")):
-            self._prompt_history.remember({**answer, "role": "assistant"})
-            self.add_message({**answer, "role": "assistant"}, response_pointer)
+        if is_list(exchange.response.get("content")):
+            answer = {**exchange.response, "role": "assistant"}
+            self._prompt_history.remember(answer)
+            self.add_message(answer, exchange.response_pointer)
 
     def add_system_prompt(self, holder: dict[str, Json], pointer: str) -> None:
         """Add the system prompt; every request repeats it."""

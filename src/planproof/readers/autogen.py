@@ -14,6 +14,7 @@ from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import (
     PointerFactory,
     iter_entries,
+    iter_items,
     key_pointer,
     make_constant_pointer,
     make_line_pointer,
@@ -21,8 +22,7 @@ from planproof.readers.toolkit.entries import (
 )
 from planproof.readers.toolkit.prose_actions import is_execution_report, is_executor
 from planproof.readers.toolkit.speakers import Speakers, is_group_chat
-from planproof.readers.toolkit.tool_calls import parse_call
-from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _LIST_KEYS = ("messages", "chat_history", "history", "trajectory")
 _GROUP_CHAT_KEYS = frozenset(("name", "tool_responses"))
@@ -101,8 +101,7 @@ class GroupChat:
         role = message.get("role")
         content, pointer_for = _join_content_lines(message.get("content"), f"{pointer}/content")
         responses = message.get("tool_responses")
-        moment = message.get("timestamp")
-        self._builder.time = parse_time(moment) if moment else None
+        self._builder.time = parse_time(message.get("timestamp") or None)
         if responses and is_list(responses):
             self._speakers.flush()
             for index, response in enumerate(responses):
@@ -184,6 +183,7 @@ class Team:
 
     def __init__(self, builder: TraceBuilder, speakers: Speakers) -> None:
         self._builder = builder
+        self._conversation = Conversation(builder)
         self._speakers = speakers
 
     def add_message(self, message: dict[str, Json], pointer: str) -> None:
@@ -205,11 +205,16 @@ class Team:
         source, content = message["source"], message.get("content")
         content_pointer = f"{pointer}/content"
         if kind == "ToolCallExecutionEvent":
-            self._add_results(content, content_pointer)
+            for entry_pointer, entry in iter_items(content, content_pointer):
+                if is_object(entry):
+                    self._conversation.add_result(entry, entry_pointer)
+                else:
+                    self._builder.skip(entry_pointer, "not a result")
             return
         self._builder.begin_turn()
         if kind == "ToolCallRequestEvent":
-            self._add_calls(content, content_pointer, source)
+            for entry_pointer, entry in iter_items(content, content_pointer):
+                self._conversation.add_call(entry, entry_pointer, source)
         elif kind == "ThoughtEvent":
             self._builder.add_message(
                 Kind.REASONING, format_value(content), content_pointer, source
@@ -239,30 +244,6 @@ class Team:
                 images.append(Image("image/*", data=data))
         if images and self._builder.drafts:
             self._builder.drafts[-1].images += tuple(images)
-
-    def _add_calls(self, content: Json, pointer: str, source: str) -> None:
-        for index, entry in enumerate(content if is_list(content) else ()):
-            call = parse_call(entry)
-            if call is None:
-                self._builder.skip(f"{pointer}/{index}", "tool call without a name")
-            else:
-                self._builder.add_call(call, f"{pointer}/{index}", source)
-
-    def _add_results(self, content: Json, pointer: str) -> None:
-        for index, entry in enumerate(content if is_list(content) else ()):
-            if not is_object(entry):
-                self._builder.skip(f"{pointer}/{index}", "not a result")
-                continue
-            self._builder.add_result(
-                ToolResult(
-                    format_value(entry.get("content")),
-                    key_pointer(entry, "content", f"{pointer}/{index}"),
-                    call_id=text_at(entry, "call_id"),
-                    name=text_at(entry, "name"),
-                    actor="tool",
-                    status=EventStatus.ERROR if entry.get("is_error") is True else None,
-                )
-            )
 
     def _add_code_result(self, message: dict[str, Json], pointer: str, source: str) -> None:
         result = message.get("result")

@@ -28,8 +28,6 @@ class ClaudeCodeReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the lines are those of a session, with messages or metadata."""
-        if source.form == "text":
-            return False
         marked = False
         for _, line in islice(_iter_lines(source), SNIFF_LIMIT):
             if not _is_line(line):
@@ -137,8 +135,7 @@ class Session:
                 self._builder.skip(pointer, "duplicate line")
                 return
             self._seen_by_id[identity] = content
-        moment = line.get("timestamp")
-        self._builder.time = parse_time(moment) if moment is not None else None
+        self._builder.time = parse_time(line.get("timestamp"))
         kind = text_at(line, "type")
         if kind in MESSAGE_TYPES:
             self._add_message(line, pointer)

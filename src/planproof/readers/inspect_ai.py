@@ -28,8 +28,6 @@ class InspectReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether this is a sample, or a list of messages with Inspect's fields."""
-        if source.form == "text":
-            return False
         if _is_sample(source.document):
             return True
         marked = False
@@ -241,8 +239,7 @@ class _SampleWalk:
                 self._builder.skip(event_pointer, "not an event")
                 continue
             event_type = text_at(event, "event")
-            moment = event.get("timestamp")
-            self._builder.time = parse_time(moment) if moment is not None else None
+            self._builder.time = parse_time(event.get("timestamp"))
             self._builder.parent = parent or self._find_parent(text_at(event, "span_id"))
             if event_type in ("span_begin", "span_end", "step"):
                 self._track_span(event_type, event)

@@ -38,8 +38,6 @@ class LangChainReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source contains LangChain messages, bare or in graph states."""
-        if source.form == "text":
-            return False
         seen = False
         for value in take_first_entries(source, _LIST_KEYS, _is_state):
             messages = _list_messages(value)

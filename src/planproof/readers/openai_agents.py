@@ -12,7 +12,7 @@ from planproof.core.json_values import format_value, is_list, is_object, parse_t
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries, iter_items
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_flat_entries, iter_items
 from planproof.readers.toolkit.handoffs import Handoffs, get_receiver
 from planproof.readers.toolkit.repeated_prompts import PromptHistory
 from planproof.readers.toolkit.response_items import ResponseItems
@@ -35,8 +35,6 @@ class OpenAIAgentsReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source is a list of the SDK's traces and spans."""
-        if source.form == "text":
-            return False
         has_span = False
         for _, value in islice(_iter_records(source), SNIFF_LIMIT):
             if not is_object(value) or not _is_export_record(value):
@@ -146,11 +144,7 @@ class _AgentSpanWriter:
         before = len(self._builder.drafts)
         prompt = span.attributes.get("input")
         if isinstance(prompt, str):
-            for _ in self._prompt_history.iter_new([("", {"role": "user", "content": prompt})]):
-                self._builder.begin_turn()
-                self._builder.add_message(
-                    Kind.MESSAGE, prompt, f"{span.attributes_pointer}/input", "user"
-                )
+            self._prompt_history.add_text(prompt, f"{span.attributes_pointer}/input", self._builder)
         for message_pointer, message in self._prompt_history.iter_new(
             iter_items(prompt, f"{span.attributes_pointer}/input")
         ):
@@ -187,11 +181,7 @@ class _AgentSpanWriter:
         arguments, text = parse_arguments(span.attributes.get("input"))
         draft = self._take_pending_call(state, name, arguments)
         if draft is None:
-            self._builder.begin_turn(state.last_answer)
-            call = ToolCall(name, arguments, text)
-            draft = self._builder.add_call(
-                call, span.attributes_pointer, self._conversation.speaker
-            )
+            draft = self._add_own_call(span, state, ToolCall(name, arguments, text))
         elif arguments is not None or text:
             draft.pointer, draft.arguments, draft.text = span.attributes_pointer, arguments, text
         span.enclosing_action = draft
@@ -204,16 +194,17 @@ class _AgentSpanWriter:
         ]
         draft = self._take_pending_call(state, names[0], None) if names else None
         if draft is None:
-            self._builder.begin_turn(state.last_answer)
             arguments = {k: v for k, v in span.attributes.items() if k != "type" and v is not None}
-            call = ToolCall("handoff", arguments)
-            draft = self._builder.add_call(
-                call, span.attributes_pointer, self._conversation.speaker
-            )
+            draft = self._add_own_call(span, state, ToolCall("handoff", arguments))
         if receiver is not None:
             self._handoffs.record_handoff(draft, receiver)
         span.enclosing_action = draft
         self._set_outcome(span, draft)
+
+    def _add_own_call(self, span: Span, state: _AgentState, call: ToolCall) -> EventDraft:
+        """Add a call that only its own span records, to the turn of the last answer."""
+        self._builder.begin_turn(state.last_answer)
+        return self._builder.add_call(call, span.attributes_pointer, self._conversation.speaker)
 
     def _take_pending_call(
         self, state: _AgentState, name: str, arguments: Json
@@ -228,9 +219,8 @@ class _AgentSpanWriter:
         return draft
 
     def _set_outcome(self, span: Span, draft: EventDraft) -> None:
-        failed = EventStatus.ERROR if span.value.get("error") else None
-        output = span.attributes.get("output")
-        error = span.value.get("error")
+        output, error = span.attributes.get("output"), span.value.get("error")
+        failed = EventStatus.ERROR if error else None
         if output is not None:
             draft.set_output(format_value(output), f"{span.attributes_pointer}/output", failed)
         elif is_object(error) and text_at(error, "message"):
@@ -245,11 +235,9 @@ class _AgentSpanWriter:
         name = text_at(span.attributes, "name") or ""
         if name.lower() in _PLAN_NAMES and data:
             self._builder.begin_turn()
-            draft = EventDraft(
-                Kind.BOOKKEEPING, f"{span.attributes_pointer}/data", "plan", text=format_value(data)
+            self._builder.add_plan(
+                format_value(data), f"{span.attributes_pointer}/data", self._conversation.speaker
             )
-            draft.actor = self._conversation.speaker
-            self._builder.add_draft(draft)
         else:
             self._builder.skip(span.pointer, "custom span of the application")
 
@@ -259,12 +247,8 @@ def _is_export_record(value: dict[str, Json]) -> bool:
 
 
 def _iter_records(source: Source) -> Iterator[tuple[str, Json]]:
-    for pointer, value in iter_entries(source, _LIST_KEYS, _is_export_record):
-        if is_list(value):
-            # A batch of spans on one line.
-            yield from iter_items(value, pointer)
-        else:
-            yield pointer, value
+    # A line may be a batch of spans.
+    return iter_flat_entries(source, _LIST_KEYS, _is_export_record)
 
 
 def _iter_answers(span: Span) -> Iterator[tuple[str, Json]]:

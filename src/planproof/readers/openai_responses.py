@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_time, text_at
-from planproof.core.trace import Kind, Trace
+from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import detect_chat_api
 from planproof.readers.toolkit.entries import (
@@ -15,7 +15,12 @@ from planproof.readers.toolkit.entries import (
     iter_items,
     take_first_entries,
 )
-from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
+from planproof.readers.toolkit.repeated_prompts import (
+    PromptHistory,
+    SeenIds,
+    SystemPrompts,
+    split_exchange,
+)
 from planproof.readers.toolkit.response_items import ResponseItems, is_response_item
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
@@ -31,8 +36,6 @@ class OpenAIResponsesReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source contains items, or requests and responses with items."""
-        if source.form == "text":
-            return False
         items: list[Json] = []
         for value in take_first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and _is_exchange(value):
@@ -86,19 +89,10 @@ class _ItemWriter:
 
     def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Add what is new in a request, and the response to it."""
-        reply = value.get("response")
-        if self._seen_ids.skip_if_seen(
-            text_at(reply if is_object(reply) else value, "id"), pointer
-        ):
+        request, request_pointer, response, response_pointer = split_exchange(value, pointer)
+        if self._seen_ids.skip_if_seen(text_at(response, "id"), pointer):
             return
-        request, response = value, value
-        request_pointer, response_pointer = pointer, pointer
-        if is_object(value.get("response")):
-            response, response_pointer = value["response"], f"{pointer}/response"
-        if is_object(value.get("request")):
-            request, request_pointer = value["request"], f"{pointer}/request"
-        moment = response.get("created_at")
-        self._builder.time = parse_time(moment) if moment else None
+        self._builder.time = parse_time(response.get("created_at") or None)
         self._items.end_turn()
         holder, source_pointer = (
             (request, request_pointer)
@@ -110,12 +104,7 @@ class _ItemWriter:
         )
         prompt = request.get("input")
         if isinstance(prompt, str):
-            prompt = {"role": "user", "content": prompt}
-            for _ in self._prompt_history.iter_new([("", prompt)]):
-                self._builder.begin_turn()
-                self._builder.add_message(
-                    Kind.MESSAGE, prompt["content"], f"{request_pointer}/input", "user"
-                )
+            self._prompt_history.add_text(prompt, f"{request_pointer}/input", self._builder)
         for source_pointer, item in self._prompt_history.iter_new(
             iter_items(prompt, f"{request_pointer}/input")
         ):

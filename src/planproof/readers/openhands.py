@@ -17,7 +17,7 @@ from planproof.core.json_values import (
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.content_parts import extract_text, parse_image, parse_parts
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries, key_pointer
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_flat_entries, key_pointer
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
@@ -31,8 +31,6 @@ class OpenHandsReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the entries are actions and observations with a source."""
-        if source.form == "text":
-            return False
         has_events = False
         for _, event in islice(_iter_events(source), SNIFF_LIMIT):
             if not is_object(event) or not _is_known(event):
@@ -44,12 +42,18 @@ class OpenHandsReader:
         """Return the actions with their observations, and the messages."""
         builder = TraceBuilder(source.skipped)
         first, second = OpenHandsEventWriter(builder), SdkEventWriter(builder)
+        seen_ids: set[str] = set()
         for pointer, event in _iter_events(source):
             if not is_object(event):
                 builder.skip(pointer, "not an event")
                 continue
-            moment = event.get("timestamp")
-            builder.time = parse_time(moment) if moment is not None else None
+            identity = _get_id(event)
+            if identity in seen_ids:
+                builder.skip(pointer, "duplicate event")
+                continue
+            if identity is not None:
+                seen_ids.add(identity)
+            builder.time = parse_time(event.get("timestamp"))
             (second if text_at(event, "kind") else first).add_event(event, pointer)
         return builder.build(self.name)
 
@@ -58,14 +62,15 @@ def _is_known(event: dict[str, Json]) -> bool:
     return is_event(event) or is_sdk_event(event)
 
 
+def _get_id(event: dict[str, Json]) -> str | None:
+    """Return the id of an event: a number in the first generation, a text in the SDK."""
+    identity = event.get("id")
+    return None if identity is None else str(identity)
+
+
 def _iter_events(source: Source) -> Iterator[tuple[str, Json]]:
-    for pointer, entry in iter_entries(source, _LIST_KEYS, _is_known):
-        if is_list(entry):
-            # The first versions wrote an action and its observation as a pair.
-            for index, event in enumerate(entry):
-                yield f"{pointer}/{index}", event
-        else:
-            yield pointer, entry
+    # The first versions wrote an action and its observation as a pair.
+    return iter_flat_entries(source, _LIST_KEYS, _is_known)
 
 
 _SOURCES = frozenset(("agent", "user", "environment"))
@@ -99,18 +104,10 @@ class OpenHandsEventWriter:
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._call_by_id: dict[str, EventDraft] = {}
-        self._seen_ids: set[str] = set()
         self._delegations: list[EventDraft] = []
 
     def add_event(self, event: dict[str, Json], pointer: str) -> None:
         """Add one event."""
-        identity = event.get("id")
-        if identity is not None:
-            if str(identity) in self._seen_ids:
-                self._builder.skip(pointer, "duplicate event")
-                return
-            self._seen_ids.add(str(identity))
         action, observation = event.get("action"), event.get("observation")
         self._builder.parent = self._delegations[-1] if self._delegations else None
         if isinstance(action, str):
@@ -141,11 +138,9 @@ class OpenHandsEventWriter:
             call.arguments = {"thought": args.get("thought")}
         elif action == "call_tool_mcp" and text_at(args, "name"):
             call.name, call.arguments = args["name"], args.get("arguments")
-        call.id = str(event["id"]) if event.get("id") is not None else None
+        call.id = _get_id(event)
         # Point to the whole event: the action's name is outside its arguments.
         draft = self._builder.add_call(call, pointer, actor)
-        if call.id is not None:
-            self._call_by_id[call.id] = draft
         if action == "delegate":
             self._delegations.append(draft)
 
@@ -164,22 +159,17 @@ class OpenHandsEventWriter:
         if observation in _IGNORED_TYPES:
             return
         cause = event.get("cause")
-        draft = self._call_by_id.get(str(cause)) if cause is not None else None
-        if observation == "delegate" and draft is not None and draft in self._delegations:
-            del self._delegations[self._delegations.index(draft) :]
-        text, content_pointer = (
+        result = ToolResult(
             format_value(event.get("content")),
             key_pointer(event, "content", pointer),
+            # Without a cause it has no call; no call has a pointer as its id.
+            pointer if cause is None else str(cause),
+            actor="environment",
+            status=_parse_status(observation, event),
         )
-        status = _parse_status(observation, event)
-        if draft is not None and draft.output_pointer is None:
-            draft.set_output(text, content_pointer, status)
-        else:
-            self._builder.add_result(
-                ToolResult(
-                    text, content_pointer, str(cause or pointer), actor="environment", status=status
-                )
-            )
+        draft = self._builder.add_result(result)
+        if observation == "delegate" and draft in self._delegations:
+            del self._delegations[self._delegations.index(draft) :]
 
 
 def _get_response_id(event: dict[str, Json]) -> str | None:
@@ -196,7 +186,12 @@ def _parse_status(observation: str, event: dict[str, Json]) -> EventStatus | Non
     if not is_object(extras):
         return None
     metadata = extras.get("metadata")
-    code = metadata.get("exit_code") if is_object(metadata) else extras.get("exit_code")
+    return _parse_exit_code(metadata if is_object(metadata) else extras)
+
+
+def _parse_exit_code(holder: dict[str, Json]) -> EventStatus | None:
+    """Return the status for an exit code; None if there is none, or -1 because it is unknown."""
+    code = holder.get("exit_code")
     if isinstance(code, int) and not isinstance(code, bool) and code >= 0:
         return EventStatus.OK if code == 0 else EventStatus.ERROR
     return None
@@ -232,16 +227,9 @@ class SdkEventWriter:
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._seen_ids: set[str] = set()
 
     def add_event(self, event: dict[str, Json], pointer: str) -> None:
         """Add one event."""
-        identity = text_at(event, "id")
-        if identity is not None:
-            if identity in self._seen_ids:
-                self._builder.skip(pointer, "duplicate event")
-                return
-            self._seen_ids.add(identity)
         kind = text_at(event, "kind") or ""
         if kind == "ActionEvent":
             self._add_action(event, pointer)
@@ -311,9 +299,7 @@ class SdkEventWriter:
         elif observation.get("is_error") is True or observation.get("error") is True:
             status = EventStatus.ERROR
         else:
-            code = observation.get("exit_code")
-            if isinstance(code, int) and code >= 0:
-                status = EventStatus.OK if code == 0 else EventStatus.ERROR
+            status = _parse_exit_code(observation)
         keys = _OUTPUT_KEYS if observation is not event else ("error", "rejection_reason")
         key = key_with_text(observation, keys) or next(
             (k for k in keys if is_list(observation.get(k))), None

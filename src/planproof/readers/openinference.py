@@ -14,8 +14,7 @@ from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import GEN_AI
-from planproof.readers.toolkit.flat_messages import FlatMessageKeys
-from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
+from planproof.readers.toolkit.nested_messages import FlatMessageKeys, MessagePart, parse_messages
 from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind
 from planproof.readers.toolkit.span_reading import SpanWriter
 from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans

@@ -13,8 +13,12 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.flat_messages import FlatMessageKeys
-from planproof.readers.toolkit.nested_messages import MessagePart, parse_message, parse_messages
+from planproof.readers.toolkit.nested_messages import (
+    FlatMessageKeys,
+    MessagePart,
+    parse_message,
+    parse_messages,
+)
 from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind, SpanLogEvent
 from planproof.readers.toolkit.span_reading import SpanWriter
 from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans

@@ -100,14 +100,13 @@ def _parse_part(item: dict[str, Json], pointer: str) -> ContentPart | None:
     kind = text_at(item, "type")
     if kind in _CALL_TYPES or "functionCall" in item or "toolUse" in item:
         return ContentPart("call", item, pointer)
-    if kind in _RESULT_TYPES or "functionResponse" in item or "toolResult" in item:
-        return ContentPart("result", item, pointer)
     if kind is None and is_object(item.get("function_call")):
         return ContentPart("call", item, pointer)
+    is_hosted = kind is not None and kind.endswith(_HOSTED_RESULT) and "tool_use_id" in item
+    if kind in _RESULT_TYPES or is_hosted or "functionResponse" in item or "toolResult" in item:
+        return ContentPart("result", item, pointer)
     if kind is None and is_object(item.get("function_response")):
         return ContentPart("result", item["function_response"], f"{pointer}/function_response")
-    if kind is not None and kind.endswith(_HOSTED_RESULT) and "tool_use_id" in item:
-        return ContentPart("result", item, pointer)
     if kind in _THOUGHT_TYPES or item.get("thought") is True:
         key = key_with_text(item, ("thinking", "reasoning", "text", "summary", "content"))
         if key is None and is_list(item.get("summary")):

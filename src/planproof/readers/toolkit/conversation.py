@@ -273,7 +273,7 @@ class Conversation:
         if part.kind == "thought":
             self._builder.add_message(Kind.REASONING, part.value, part.pointer, actor)
         elif part.kind == "call":
-            self._add_call(part.value, part.pointer, actor)
+            self.add_call(part.value, part.pointer, actor)
         elif part.kind == "result":
             self.add_result(part.value, part.pointer)
         else:
@@ -284,11 +284,12 @@ class Conversation:
         calls = message.get("tool_calls")
         if calls and is_list(calls):
             for index, value in enumerate(calls):
-                self._add_call(value, f"{pointer}/tool_calls/{index}", actor)
+                self.add_call(value, f"{pointer}/tool_calls/{index}", actor)
         elif "function_call" in message and is_object(message["function_call"]):
-            self._add_call(message["function_call"], f"{pointer}/function_call", actor)
+            self.add_call(message["function_call"], f"{pointer}/function_call", actor)
 
-    def _add_call(self, value: Json, pointer: str, actor: str) -> None:
+    def add_call(self, value: Json, pointer: str, actor: str) -> None:
+        """Add a call in the form of any API; it is skipped if it has no name."""
         call = parse_call(value)
         if call is None:
             self._builder.skip(pointer, "tool call without a name")

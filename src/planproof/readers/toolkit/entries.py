@@ -65,6 +65,17 @@ def iter_items(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
         yield f"{pointer}/{index}", item
 
 
+def iter_flat_entries(
+    source: Source, list_keys: Sequence[str], is_entry: Callable[[dict[str, Json]], bool]
+) -> Iterator[tuple[str, Json]]:
+    """Yield each entry as `iter_entries` does, and of an entry that is a list its items."""
+    for pointer, entry in iter_entries(source, list_keys, is_entry):
+        if is_list(entry):
+            yield from iter_items(entry, pointer)
+        else:
+            yield pointer, entry
+
+
 PointerFactory: TypeAlias = Callable[[int, int], str]
 """Makes a pointer from the start and end of a range of a text."""
 

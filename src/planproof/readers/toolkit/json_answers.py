@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, text_at
 from planproof.core.trace import Kind
@@ -15,20 +13,11 @@ from planproof.readers.toolkit.tool_calls import (
 )
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-# Bound once: most parts of such an answer are reasoning.
-_REASONING = Kind.REASONING
 # In reading order.
-_THOUGHT_KEYS = {
-    key: place
-    for place, key in enumerate(
-        ("thoughts", "thought", "reasoning", "analysis", "reflection", "current_state")
-    )
-}
+_THOUGHT_KEYS = ("thoughts", "thought", "reasoning", "analysis", "reflection", "current_state")
 _COMMAND_KEYS = ("command", "action", "tool_call", "function_call", "tool")
 _PLAN_KEYS = frozenset(("plan", "todo", "todos", "plan_steps", "next_steps"))
 _EMPTY_WORDS = frozenset(("", "n/a", "none", "null"))
-_MAX_EMPTY_WORD_LENGTH = max(map(len, _EMPTY_WORDS))
-_MAX_EMPTY_TEXT_LENGTH = 20
 
 
 def add_structured_answer(
@@ -36,41 +25,28 @@ def add_structured_answer(
 ) -> bool:
     """Add the reasoning and the command of such an answer; return False if it is not one."""
     call = _parse_command(value)
-    thoughts = [key for key in value if key in _THOUGHT_KEYS]
+    thoughts = [key for key in _THOUGHT_KEYS if key in value]
     if call is None and not (thoughts and len(thoughts) == len(value)):
         return False
-    if len(thoughts) > 1:
-        thoughts.sort(key=_THOUGHT_KEYS.__getitem__)
     for key in thoughts:
         thought = value[key]
         for name, entry in thought.items() if is_object(thought) else ((key, thought),):
             if name in _PLAN_KEYS:
                 # A plan restated with each answer records progress; it is not an action.
                 builder.add_plan("\n".join(_list_texts(entry)), pointer, actor)
-            elif isinstance(entry, str):
-                # Only a short text can be without meaning.
-                if len(entry) > _MAX_EMPTY_TEXT_LENGTH or _is_meaningful(entry):
-                    builder.add_message(_REASONING, entry, pointer, actor)
             else:
                 for text in _list_texts(entry):
-                    builder.add_message(_REASONING, text, pointer, actor)
+                    builder.add_message(Kind.REASONING, text, pointer, actor)
     if call is not None:
         call.recognition = "json"
         builder.add_call(call, pointer, actor)
     return True
 
 
-def _list_texts(entry: Json) -> Iterable[str]:
-    if isinstance(entry, str):
-        return (entry,) if len(entry) > _MAX_EMPTY_TEXT_LENGTH or _is_meaningful(entry) else ()
-    return filter(
-        _is_meaningful, map(format_value, entry) if is_list(entry) else (format_value(entry),)
-    )
-
-
-def _is_meaningful(text: str) -> bool:
-    bare = text.strip()
-    return len(bare) > _MAX_EMPTY_WORD_LENGTH or bare.lower() not in _EMPTY_WORDS
+def _list_texts(entry: Json) -> list[str]:
+    """Return the texts of a thought, without words such as "none"."""
+    texts = map(format_value, entry if is_list(entry) else [entry])
+    return [text for text in texts if text.strip().lower() not in _EMPTY_WORDS]
 
 
 def _parse_command(value: dict[str, Json]) -> ToolCall | None:

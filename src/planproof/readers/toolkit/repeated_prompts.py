@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
+from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
@@ -30,6 +31,12 @@ class PromptHistory:
         if not self._single_prompt:
             self._counts[_fingerprint(message)] += 1
 
+    def add_text(self, prompt: str, pointer: str, builder: TraceBuilder) -> None:
+        """Add a prompt that is only a text of the user, if it is new."""
+        for _ in self.iter_new([(pointer, {"role": "user", "content": prompt})]):
+            builder.begin_turn()
+            builder.add_message(Kind.MESSAGE, prompt, pointer, "user")
+
     def iter_new(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
         """Yield the messages of a prompt that are new; the same text may be sent twice."""
         if self._single_prompt:
@@ -42,6 +49,24 @@ class PromptHistory:
             if here[key] > self._counts[key]:
                 self._counts[key] = here[key]
                 yield pointer, message
+
+
+class Exchange(NamedTuple):
+    """A request and the response to it, with their pointers; a record may itself be either."""
+
+    request: dict[str, Json]
+    request_pointer: str
+    response: dict[str, Json]
+    response_pointer: str
+
+
+def split_exchange(value: dict[str, Json], pointer: str) -> Exchange:
+    """Return the parts of a record under `request` and `response`, or the record for them."""
+    request, response = value.get("request"), value.get("response")
+    return Exchange(
+        *((request, f"{pointer}/request") if is_object(request) else (value, pointer)),
+        *((response, f"{pointer}/response") if is_object(response) else (value, pointer)),
+    )
 
 
 class SeenIds:

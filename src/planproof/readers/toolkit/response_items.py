@@ -5,6 +5,7 @@ from __future__ import annotations
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
 from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.content_parts import parse_parts
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
@@ -107,16 +108,10 @@ class ResponseItems:
         before = len(self._builder.drafts)
         self._builder.begin_turn(self._get_turn_key())
         for key in ("summary", "content", "text"):
-            content = item.get(key)
-            for index, entry in enumerate(content if is_list(content) else [content]):
-                text_pointer = (
-                    f"{pointer}/{key}/{index}" if is_list(content) else f"{pointer}/{key}"
-                )
-                thought = text_at(entry, "text") if is_object(entry) else entry
-                text_pointer = f"{text_pointer}/text" if is_object(entry) else text_pointer
-                if isinstance(thought, str):
+            for part in parse_parts(item.get(key), f"{pointer}/{key}")[0]:
+                if part.kind in ("text", "thought"):
                     self._builder.add_message(
-                        Kind.REASONING, thought, text_pointer, self.conversation.speaker
+                        Kind.REASONING, part.value, part.pointer, self.conversation.speaker
                     )
         if len(self._builder.drafts) == before:
             self._builder.skip(pointer, "encrypted or empty reasoning")
@@ -126,8 +121,8 @@ class ResponseItems:
         if name is None:
             self._builder.skip(pointer, "tool call without a name")
             return
-        arguments, text = parse_arguments(item.get("arguments", item.get("input")))
-        self._add_call(ToolCall(name, arguments, text), item, pointer, pointer)
+        raw_input = item.get("arguments", item.get("input"))
+        self._add_call(ToolCall(name, *parse_arguments(raw_input)), item, pointer, pointer)
 
     def _add_hosted_call(self, item: dict[str, Json], pointer: str, name: str, key: str) -> None:
         raw_input = item.get(key)
@@ -142,15 +137,13 @@ class ResponseItems:
                         pointer,
                     )
             return
-        if key not in item:
-            self._add_call(ToolCall(name), item, pointer, pointer)
-        elif key == "action" and is_object(raw_input):
-            self._add_call(_parse_hosted_action(name, raw_input), item, pointer, pointer)
+        if key == "action" and is_object(raw_input):
+            call = _parse_hosted_action(name, raw_input)
         elif is_list(raw_input):
-            self._add_call(ToolCall(name, {key: raw_input}), item, pointer, pointer)
+            call = ToolCall(name, {key: raw_input})
         else:
-            arguments, text = parse_arguments(raw_input)
-            self._add_call(ToolCall(name, arguments, text), item, pointer, pointer)
+            call = ToolCall(name, *parse_arguments(raw_input))
+        self._add_call(call, item, pointer, pointer)
 
     def _add_call(
         self, call: ToolCall, item: dict[str, Json], call_pointer: str, pointer: str
