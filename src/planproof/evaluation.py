@@ -121,7 +121,7 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     chosen = _choose_judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
     try:
-        own = read_profiles(profiles)
+        own = read_profiles(profiles) if profiles else ()
         case = build_case(task, plan, trace, id, metadata, own)
     except Exception as error:
         return internal_error_verdict(error, id=id, metadata=metadata)

@@ -78,7 +78,7 @@ def suggest(
     Exit code: 0 written, 2 bad usage or input, 3 the model failed.
     """
     from planproof.readers.decoding.split_traces import select_trace
-    from planproof.readers.suggestion.suggest_profile import suggest_profile
+    from planproof.readers.suggestion.profile_suggestion import suggest_profile
 
     configuration = load_config(config)
     source = select_trace(read_source(trace, configuration.limits), pick)

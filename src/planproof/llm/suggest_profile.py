@@ -24,7 +24,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.profile_files import build_profile_schema, read_built_in_text
 from planproof.readers.profile_reader import ProfileReader, parse_profile
 from planproof.readers.profile_trial import ProfileTrial, try_profile
-from planproof.readers.suggestion.suggest_profile import make_profile_name
+from planproof.readers.suggestion.profile_suggestion import make_profile_name
 
 _EXAMPLES = ("gemini-cli", "codex-exec")
 _LONGEST_RECORD = 1_500

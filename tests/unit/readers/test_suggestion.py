@@ -13,7 +13,7 @@ from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.profile_reader import parse_profile
 from planproof.readers.suggestion.record_words import classify_words, is_notice, split_words
-from planproof.readers.suggestion.suggest_profile import (
+from planproof.readers.suggestion.profile_suggestion import (
     Suggestion,
     make_profile_name,
     suggest_profile,
