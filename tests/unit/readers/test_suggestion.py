@@ -12,12 +12,12 @@ from planproof.core.trace import Kind
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.profile_reader import parse_profile
-from planproof.readers.suggestion.record_words import classify_words, is_notice, split_words
 from planproof.readers.suggestion.profile_suggestion import (
     Suggestion,
     make_profile_name,
     suggest_profile,
 )
+from planproof.readers.suggestion.record_words import classify_words, is_notice, split_words
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
 from tests.own_format import TRACE
 from tests.unit.readers.inspect_logs import pack_log
