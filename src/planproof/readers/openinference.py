@@ -64,11 +64,10 @@ def _classify_span(span: Span) -> SpanKind | None:
 
 def _parse_answer(span: Span) -> Iterator[MessagePart]:
     parts = list(_ANSWER_KEYS.parse_messages(span))
-    if not parts and span.attributes.get("output.value") is not None:
-        parts = list(
-            parse_messages(span.attributes["output.value"], span.pointer_to("output.value"))
-        )
     yield from parts
+    output = span.attributes.get("output.value")
+    if not parts and output is not None:
+        yield from parse_messages(output, span.pointer_to("output.value"))
 
 
 def _parse_task(span: Span) -> MessagePart | None:

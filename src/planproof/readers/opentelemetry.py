@@ -117,43 +117,37 @@ def _classify_span(span: Span) -> SpanKind | None:
 
 
 def _parse_answer(span: Span) -> Iterator[MessagePart]:
-    noted = [part for part, is_answer in _parse_event_messages(span) if is_answer]
-    flat = list(_COMPLETION_MESSAGES.parse_messages(span)) if not noted else []
-    if noted or flat:
-        yield from noted or flat
+    parts = _parse_separate_messages(span, _COMPLETION_MESSAGES, is_answer=True)
+    yield from parts
+    if parts:
         return
-    key = span.find_key(_ANSWER_KEYS)
-    if key is not None:
-        yield from parse_messages(span.attributes[key], span.pointer_to(key))
-    for key in ("ai.response.text", "ai.response.toolCalls"):
-        if key in span.attributes:
-            value = span.attributes[key]
-            calls = (
-                parse_embedded_json(value)
-                if key.endswith("Calls") and isinstance(value, str)
-                else None
-            )
-            content: Json = {"tool_calls": calls} if calls is not None else value
-            yield from parse_messages(content, span.pointer_to(key))
+    for key in (span.find_key(_ANSWER_KEYS), "ai.response.text"):
+        if key is not None and key in span.attributes:
+            yield from parse_messages(span.attributes[key], span.pointer_to(key))
+    calls = span.attributes.get("ai.response.toolCalls")
+    if calls is not None:
+        yield from parse_messages({"tool_calls": calls}, span.pointer_to("ai.response.toolCalls"))
 
 
 def _parse_prompt(span: Span) -> Iterator[MessagePart]:
     system = span.attributes.get("gen_ai.system_instructions")
     if system is not None:
-        system_pointer = span.pointer_to("gen_ai.system_instructions")
-        parts = parse_embedded_json(system) if isinstance(system, str) else system
-        if isinstance(system, str) and parts is None:
-            yield MessagePart("text", "system", system, system_pointer)
-        elif is_list(parts) or is_object(parts):
-            yield from parse_message({"role": "system", "content": parts}, system_pointer)
-    noted = [part for part, is_answer in _parse_event_messages(span) if not is_answer]
-    flat = list(_PROMPT_MESSAGES.parse_messages(span)) if not noted else []
-    if noted or flat:
-        yield from noted or flat
-        return
-    key = span.find_key(_PROMPT_KEYS)
+        content = (parse_embedded_json(system) or system) if isinstance(system, str) else system
+        pointer = span.pointer_to("gen_ai.system_instructions")
+        yield from parse_message({"role": "system", "content": content}, pointer)
+    parts = _parse_separate_messages(span, _PROMPT_MESSAGES, is_answer=False)
+    yield from parts
+    key = span.find_key(_PROMPT_KEYS) if not parts else None
     if key is not None:
         yield from parse_messages(span.attributes[key], span.pointer_to(key), skip_agent=True)
+
+
+def _parse_separate_messages(
+    span: Span, keys: FlatMessageKeys, *, is_answer: bool
+) -> list[MessagePart]:
+    """Return messages recorded one by one: as events, or else under attributes of their own."""
+    noted = [part for part, answers in _parse_event_messages(span) if answers is is_answer]
+    return noted or list(keys.parse_messages(span))
 
 
 def _parse_event_messages(span: Span) -> Iterator[tuple[MessagePart, bool]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import cast
 
 from planproof.core.content import Json
@@ -19,6 +20,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.openinference import OPENINFERENCE
 from planproof.readers.opentelemetry import GEN_AI
 from planproof.readers.toolkit.content_parts import extract_text
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries
 from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
 from planproof.readers.toolkit.span import (
     ATTRIBUTE_KEYS,
@@ -29,7 +31,7 @@ from planproof.readers.toolkit.span import (
     is_span,
 )
 from planproof.readers.toolkit.span_reading import SpanWriter
-from planproof.readers.toolkit.span_source import build_span_tree
+from planproof.readers.toolkit.span_source import build_span_tree, iter_span_records
 from planproof.readers.toolkit.tool_calls import parse_call
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
@@ -55,12 +57,9 @@ _INPUT_KEYS = (
     "mlflow.spanInputs",
 )
 _OUTPUT_KEYS = ("output", "outputs", "tool_response", "output.value", "mlflow.spanOutputs")
-_CONTAINER_KEYS = ("observations", "runs", "data", "trace", "spans")
 _RUN_KEYS = frozenset(("parentObservationId", "parent_observation_id", "traceId", "trace_id"))
 _TASK_KEYS = ("prompt", "query", "question", "input", "task")
 _AGENT_NAME = re.compile(r"(?:agent_run|invoke_agent) ?\[?([^\[\]]{1,80})\]?|([^\[\]]{1,80})\.run")
-_SNIFF_LIMIT = 20
-_MAX_DEPTH = 4
 
 
 class RunTreeReader:
@@ -70,13 +69,13 @@ class RunTreeReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the first entries are observations or runs."""
-        entries = _find_entries(source, _SNIFF_LIMIT)
-        return bool(entries) and all(_is_run(value) for _, value in entries)
+        head = [value for _, value in islice(_iter_runs(source), SNIFF_LIMIT)]
+        return bool(head) and all(map(_is_run, head))
 
     def read(self, source: Source) -> Trace:
         """Return the events of agents, models and tools, in the order in which they began."""
         builder = TraceBuilder(source.skipped)
-        add_runs(builder, _find_entries(source))
+        add_runs(builder, list(_iter_runs(source)))
         return builder.build(self.name)
 
 
@@ -100,18 +99,11 @@ def add_runs(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
         _add_task(builder, first, runs)
 
 
-def _find_entries(source: Source, limit: int | None = None) -> list[tuple[str, Json]]:
-    if source.form == "jsonl":
-        return [(f"L{line}", value) for line, value in source.document[:limit]]
-    value, pointer = source.document, ""
-    for _ in range(_MAX_DEPTH):
-        if is_list(value):
-            return [(f"{pointer}/{index}", item) for index, item in enumerate(value[:limit])]
-        if not is_object(value) or _is_run(value):
-            break
-        key = next((key for key in _CONTAINER_KEYS if isinstance(value.get(key), dict | list)), "")
-        value, pointer = value.get(key), f"{pointer}/{key}"
-    return [(pointer, value)] if is_object(value) else []
+def _iter_runs(source: Source) -> Iterator[tuple[str, Json]]:
+    # Each item of a list that wraps runs is a trace of its own, and not unwrapped here.
+    if is_object(source.document):
+        return iter_span_records(source, _is_run)
+    return iter_entries(source)
 
 
 def _is_run(value: Json) -> bool:

@@ -81,12 +81,8 @@ class Span:
             return self.attribute_pointers[key]
         if not is_list(self.raw):
             return f"{self.attributes_pointer}/{escape(key)}"
-        if len(self.raw) == len(self.attributes):
-            return f"{self.attributes_pointer}/{list(self.attributes).index(key)}/value"
-        indexes = (
-            n for n, pair in enumerate(self.raw) if is_object(pair) and pair.get("key") == key
-        )
-        return f"{self.attributes_pointer}/{next(indexes)}/value"
+        keys = [pair.get("key") if is_object(pair) else None for pair in self.raw]
+        return f"{self.attributes_pointer}/{keys.index(key)}/value"
 
     def find_key(self, keys: Iterable[str]) -> str | None:
         """Return the first of these keys that has an attribute."""
@@ -94,16 +90,9 @@ class Span:
 
     def get_call_pointer(self, key: str | None) -> str:
         """Return the pointer to the attributes, or to the whole span if `key` is elsewhere."""
-        elsewhere = (
-            self.attribute_pointers.get(key, self.attributes_pointer)
-            if key is not None
-            else self.attributes_pointer
-        )
-        return (
-            self.attributes_pointer
-            if elsewhere.startswith(self.attributes_pointer)
-            else self.pointer
-        )
+        own = self.attributes_pointer
+        pointer = self.attribute_pointers.get(key or "", own)
+        return own if pointer.startswith(own) else self.pointer
 
     def iter_events(self) -> Iterator[SpanLogEvent]:
         """Yield the events of the span, and the log records that refer to it."""
@@ -168,40 +157,38 @@ def is_span(value: Json) -> bool:
     return any(key in value for key in ATTRIBUTE_KEYS) and any(key in value for key in _ID_KEYS)
 
 
-def get_raw_attributes(value: dict[str, Json]) -> Json:
-    """Return the value of the first known key for attributes."""
-    return next((value[key] for key in ATTRIBUTE_KEYS if key in value), None)
+def find_attributes_key(value: dict[str, Json]) -> str | None:
+    """Return the key under which a span has its attributes."""
+    return next((key for key in ATTRIBUTE_KEYS if key in value), None)
 
 
 def build_span(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
     """Build a span with its attributes as one flat object, in whatever form they are written."""
-    key = next((key for key in ATTRIBUTE_KEYS if key in value), None)
+    key = find_attributes_key(value)
     raw = value if key is None else value[key]
     attributes_pointer = pointer if key is None else f"{pointer}/{key}"
     start = next((value[name] for name in START_TIME_KEYS if value.get(name) is not None), None)
-    attributes = _parse_pairs(raw) if is_list(raw) else raw
-    attributes = attributes if is_object(attributes) else {}
-    return Span(value, pointer, attributes, attributes_pointer, raw, parent, start)
+    return Span(value, pointer, _parse_attributes(raw), attributes_pointer, raw, parent, start)
 
 
 def parse_span_log_event(value: dict[str, Json], pointer: str) -> SpanLogEvent:
     """Parse an event of a span or a log record; the content of its body counts as attributes."""
     # One exporter capitalises these keys.
-    raw = value.get("attributes", value.get("Attributes"))
-    attributes = _parse_pairs(raw) if is_list(raw) else raw
-    merged = dict(attributes) if is_object(attributes) else {}
+    attributes = _parse_attributes(value.get("attributes", value.get("Attributes")))
     body = _unwrap_value(value.get("body"))
-    if is_object(body):
-        merged.update(body)
+    merged = {**attributes, **body} if is_object(body) else attributes
     name = text_at(value, "name", "Name", "eventName", "event_name") or text_at(
         merged, "event.name"
     )
     return SpanLogEvent(name or "", pointer, merged, text_at(value, "spanId", "span_id"))
 
 
-def _parse_pairs(entries: list[Json]) -> dict[str, Json]:
+def _parse_attributes(raw: Json) -> dict[str, Json]:
+    """Return attributes that are written as an object or as a list of keys with values."""
+    if not is_list(raw):
+        return raw if is_object(raw) else {}
     attributes: dict[str, Json] = {}
-    for entry in entries:
+    for entry in raw:
         # This runs for every attribute, and nearly all of them have both keys.
         try:
             key, value = entry["key"], entry["value"]
@@ -231,14 +218,6 @@ def _unwrap_value(value: Json) -> Json:
 SpanKind: TypeAlias = Literal["tool", "model", "agent", "plan", ""]
 
 
-def _find_no_step(_: Span) -> Span | None:
-    return None
-
-
-def _parse_no_task(_: Span) -> MessagePart | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class SpanConvention:
     """A convention for recording what agents, models and tools do.
@@ -257,5 +236,5 @@ class SpanConvention:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     agent_names: tuple[str, ...]
-    find_step: Callable[[Span], Span | None] = _find_no_step
-    parse_task: Callable[[Span], MessagePart | None] = _parse_no_task
+    find_step: Callable[[Span], Span | None] = lambda _: None
+    parse_task: Callable[[Span], MessagePart | None] = lambda _: None

@@ -11,22 +11,23 @@ from typing import Literal, TypeAlias, cast
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, key_with_list, text_at
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries, iter_items
 from planproof.readers.toolkit.repeated_prompts import SeenIds
 from planproof.readers.toolkit.span import (
     ATTRIBUTE_KEYS,
     Span,
     SpanLogEvent,
     build_span,
-    get_raw_attributes,
+    find_attributes_key,
     parse_span_log_event,
 )
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 ConventionName: TypeAlias = Literal["openinference", "gen_ai", ""]
+RecordTest: TypeAlias = Callable[[Json], bool]
 
 SPAN_KIND_KEY = "openinference.span.kind"
-_WRAPPER_KEYS = ("spans", "data", "traces", "trace")
+_WRAPPER_KEYS = ("observations", "runs", "spans", "data", "traces", "trace")
 _EXPORT_KEYS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
 _SCOPE_KEYS = (
     "scopeSpans",
@@ -55,8 +56,7 @@ def detect_convention(source: Source) -> ConventionName:
     detected: ConventionName = ""
     guessed: ConventionName = ""
     for value in islice(_iter_first_spans(source), SNIFF_LIMIT):
-        raw = get_raw_attributes(value)
-        keys = _list_attribute_names(raw)
+        keys = _list_attribute_names(value.get(find_attributes_key(value) or ""))
         guessed = guessed or _guess_convention(value, keys)
         if (
             SPAN_KIND_KEY in keys
@@ -83,7 +83,7 @@ def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
     records: list[tuple[str, Json]] = []
     log_records: list[SpanLogEvent] = []
     seen = SeenIds(builder)
-    for pointer, value in _iter_span_records(source):
+    for pointer, value in iter_span_records(source, _is_span):
         if _is_span(value):
             records.append((pointer, value))
         elif is_object(value) and "body" in value:
@@ -114,17 +114,17 @@ def _is_span(value: Json) -> bool:
     )
 
 
-def _iter_span_records(source: Source) -> Iterator[tuple[str, Json]]:
-    if is_object(source.document):
-        yield from _iter_wrapped(source.document, "", _MAX_DEPTH)
-        return
-    for pointer, value in iter_entries(source):
-        yield from _iter_wrapped(value, pointer, _MAX_DEPTH)
+def iter_span_records(source: Source, is_record: RecordTest) -> Iterator[tuple[str, Json]]:
+    """Yield the entries of a source, or what they wrap until `is_record` holds."""
+    entries = [("", source.document)] if is_object(source.document) else iter_entries(source)
+    for pointer, value in entries:
+        yield from _iter_wrapped(value, pointer, is_record, _MAX_DEPTH)
 
 
-def _iter_wrapped(value: Json, pointer: str, depth: int) -> Iterator[tuple[str, Json]]:
-    """Yield the spans and log records in an entry: itself, or those that it wraps."""
-    if not is_object(value) or _is_span(value) or not depth:
+def _iter_wrapped(
+    value: Json, pointer: str, is_record: RecordTest, depth: int
+) -> Iterator[tuple[str, Json]]:
+    if not is_object(value) or is_record(value) or not depth:
         yield pointer, value
         return
     exports = [key for key in _EXPORT_KEYS if is_list(value.get(key))]
@@ -136,31 +136,30 @@ def _iter_wrapped(value: Json, pointer: str, depth: int) -> Iterator[tuple[str, 
     if key is None:
         yield pointer, value
     elif is_list(value[key]):
-        for index, item in enumerate(value[key]):
-            yield from _iter_wrapped(item, f"{pointer}/{key}/{index}", depth - 1)
+        for item_pointer, item in iter_items(value[key], f"{pointer}/{key}"):
+            yield from _iter_wrapped(item, item_pointer, is_record, depth - 1)
     else:
-        yield from _iter_wrapped(value[key], f"{pointer}/{key}", depth - 1)
+        yield from _iter_wrapped(value[key], f"{pointer}/{key}", is_record, depth - 1)
 
 
 def _iter_exported(resources: list[Json], pointer: str) -> Iterator[tuple[str, Json]]:
-    for number, resource in enumerate(resources):
-        key = key_with_list(resource, _SCOPE_KEYS) if is_object(resource) else None
-        if key is None:
-            yield f"{pointer}/{number}", resource
-            continue
-        for index, scope in enumerate(resource[key]):
-            scope_pointer = f"{pointer}/{number}/{key}/{index}"
-            records_key = key_with_list(scope, _RECORD_KEYS) if is_object(scope) else None
-            if records_key is None:
-                yield scope_pointer, scope
-                continue
-            for position, record in enumerate(scope[records_key]):
-                yield f"{scope_pointer}/{records_key}/{position}", record
+    for resource_pointer, resource in iter_items(resources, pointer):
+        for scope_pointer, scope in _iter_listed(resource, resource_pointer, _SCOPE_KEYS):
+            yield from _iter_listed(scope, scope_pointer, _RECORD_KEYS)
+
+
+def _iter_listed(value: Json, pointer: str, keys: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
+    """Yield the items under the first of the keys that has a list, or else the value itself."""
+    key = key_with_list(value, keys) if is_object(value) else None
+    if key is None:
+        yield pointer, value
+    else:
+        yield from iter_items(value[key], f"{pointer}/{key}")
 
 
 def _iter_first_spans(source: Source) -> Iterator[dict[str, Json]]:
     """Yield the first spans, including nested ones; stop at the first entry of another type."""
-    for _, value in _iter_span_records(source):
+    for _, value in iter_span_records(source, _is_span):
         if not _is_span(value):
             if is_object(value) and "body" in value and "spanId" in value:
                 continue
@@ -249,20 +248,13 @@ def build_span_tree(entries: Iterable[tuple[str, Json]], skip: SkipCallback) -> 
 def _parse_ids(value: dict[str, Json]) -> tuple[_Key, _Key, _Key]:
     """Return the ids of the trace, of the span, and of its parent."""
     context, parent = value.get("context"), value.get("parent")
-    trace, own = _find_first_id(value, _TRACE_ID_KEYS), _find_first_id(value, _SPAN_ID_KEYS)
-    if is_object(context):
-        trace, own = (
-            trace or _find_first_id(context, _TRACE_ID_KEYS),
-            _find_first_id(context, _SPAN_ID_KEYS) or own,
-        )
-    outer = _find_first_id(value, _PARENT_ID_KEYS)
-    if outer is None:
-        outer = (
-            _find_first_id(parent, _SPAN_ID_KEYS)
-            if is_object(parent)
-            else _find_first_id(value, ("parent",))
-        )
-    return trace, own, outer
+    context = context if is_object(context) else {}
+    parent = parent if is_object(parent) else {"id": parent}
+    return (
+        _find_first_id(value, _TRACE_ID_KEYS) or _find_first_id(context, _TRACE_ID_KEYS),
+        _find_first_id(context, _SPAN_ID_KEYS) or _find_first_id(value, _SPAN_ID_KEYS),
+        _find_first_id(value, _PARENT_ID_KEYS) or _find_first_id(parent, _SPAN_ID_KEYS),
+    )
 
 
 def _find_first_id(value: dict[str, Json], keys: Iterable[str]) -> _Key:
