@@ -13,7 +13,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import MAX_DEPTH, has_more_values, is_deeper_than, is_object
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.json_parsing import too_many_values_error
+from planproof.readers.decoding.json_parsing import limit_error, too_many_values_error
 from planproof.readers.decoding.rewinding import Readable
 from planproof.readers.task_content import read_task
 
@@ -172,11 +172,7 @@ def _field_location(name: str, field: str) -> str:
 
 def line_too_long_error(where: str, limits: Limits) -> InvalidInput:
     """Return the error for a line that is longer than the limit."""
-    return InvalidInput(
-        f"has more than {limits.bytes:,} bytes.",
-        where=where,
-        advice="Raise `max_bytes` under `limits` in the configuration, or split the trace.",
-    )
+    return limit_error(f"has more than {limits.bytes:,} bytes.", where)
 
 
 def _parse_json(data: bytes, name: str) -> Json:

@@ -248,11 +248,13 @@ class Parser:
 
 def too_many_values_error(limit: int, where: str) -> InvalidInput:
     """Return the error for JSON that contains more values and keys than the limit."""
-    return InvalidInput(
-        f"contains more than {limit:,} values and keys.",
-        where=where,
-        advice="Raise `max_values` under `limits` in the configuration, or split the trace.",
-    )
+    return limit_error(f"contains more than {limit:,} values and keys.", where, "max_values")
+
+
+def limit_error(what: str, where: str, setting: str = "max_bytes") -> InvalidInput:
+    """Return the error for input that exceeds the limit of a setting."""
+    advice = f"Raise `{setting}` under `limits` in the configuration, or split the trace."
+    return InvalidInput(what, where=where, advice=advice)
 
 
 def _is_blank(line: str) -> bool:

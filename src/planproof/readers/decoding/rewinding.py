@@ -31,44 +31,32 @@ class RewoundFile:
     def read(self, size: int = -1, /) -> bytes:
         """Return the next `size` bytes; fewer only at the end of the file."""
         data = self._head.read(size)
-        return (
-            data
-            if len(data) == size
-            else data + self._file.read(_compute_remaining_size(size, data))
-        )
+        return data if len(data) == size else data + self._file.read(max(size - len(data), -1))
 
     def readline(self, size: int = -1, /) -> bytes:
         """Return the next line, or the first `size` bytes of it."""
         data = self._head.readline(size)
         if data.endswith(b"\n") or len(data) == size:
             return data
-        return data + self._file.readline(_compute_remaining_size(size, data))
+        return data + self._file.readline(max(size - len(data), -1))
 
 
 class RecordingFile:
-    """Reads a file and keeps what was read, until recording stops."""
+    """Reads a file and keeps what was read in `recorded`, until recording stops."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file
         self._is_recording = True
-        self._recorded = bytearray()
+        self.recorded = bytearray()
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, at most `size`."""
         data = self._file.read(size)
         if self._is_recording:
-            self._recorded += data
+            self.recorded += data
         return data
 
     def stop_recording(self) -> None:
         """Stop recording, and discard what was recorded."""
         self._is_recording = False
-        self._recorded.clear()
-
-    def get_recorded(self) -> bytes:
-        """Return everything that was read."""
-        return bytes(self._recorded)
-
-
-def _compute_remaining_size(size: int, data: bytes) -> int:
-    return -1 if size < 0 else size - len(data)
+        self.recorded.clear()

@@ -17,7 +17,7 @@ from planproof.core.limits import Limits
 from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.archives import Archive, is_archive
-from planproof.readers.decoding.json_parsing import Parser, replace_lone_surrogates
+from planproof.readers.decoding.json_parsing import Parser, limit_error, replace_lone_surrogates
 
 
 @contextmanager
@@ -205,8 +205,4 @@ def _compute_digest(data: bytes) -> str:
 
 
 def _too_large_error(size: int, limits: Limits, name: str) -> InvalidInput:
-    return InvalidInput(
-        f"has {size:,} bytes, more than the limit of {limits.bytes:,}.",
-        where=name,
-        advice="Raise `max_bytes` under `limits` in the configuration, or split the trace.",
-    )
+    return limit_error(f"has {size:,} bytes, more than the limit of {limits.bytes:,}.", name)

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object
+from planproof.core.json_values import is_list, is_object, key_with_list
 from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput, UnknownName, did_you_mean
 from planproof.readers.decoding.archives import Archive
@@ -55,7 +55,7 @@ def split_traces(source: Source, profiles: Sequence[Reader] = ()) -> tuple[Conta
     if detect_reader(source, profiles) is not None:
         return ()
     head = values[:SNIFF_LIMIT]
-    known = sum(_may_be_trace(value) and _is_trace(value, profiles) for _, value in head)
+    known = sum(_is_trace(value, profiles) for _, value in head)
     # An object may have any keys: it holds traces only if all of its values are traces.
     needed = len(head) if isinstance(values[0][0], str) else len(head) / 2
     if known < needed:
@@ -119,13 +119,9 @@ def find_trace_id(value: Json) -> str | None:
     for key in _ID_KEYS:
         trace_id = value.get(key)
         if isinstance(trace_id, (str, int)) and not isinstance(trace_id, bool) and trace_id != "":
-            epoch = value.get("epoch")
-            named = (
-                f"{trace_id}_epoch_{epoch}"
-                if key == "id" and isinstance(epoch, int)
-                else f"{trace_id}"
-            )
-            return named if len(named) <= _MAX_ID_LENGTH else None
+            epoch = value.get("epoch") if key == "id" else None
+            name = f"{trace_id}_epoch_{epoch}" if isinstance(epoch, int) else f"{trace_id}"
+            return name if len(name) <= _MAX_ID_LENGTH else None
     return None
 
 
@@ -189,20 +185,19 @@ def _may_be_trace(value: Json) -> bool:
     """Return whether a value can hold the events of a run: a list, or an object with one."""
     if is_object(value):
         return any(
-            is_list(child) or (is_object(child) and _has_list(child)) for child in value.values()
+            is_list(child) or (is_object(child) and any(map(is_list, child.values())))
+            for child in value.values()
         )
     return is_list(value) and any(is_object(entry) for entry in islice(value, SNIFF_LIMIT))
 
 
 def _is_trace(value: Json, profiles: Sequence[Reader]) -> bool:
     """Return whether a reader claims a value as a trace, and not just as a single event."""
+    if not _may_be_trace(value):
+        return False
     reader = detect_reader(Source("", "json", value), profiles)
     alone = Source("", "json", [value])
     return reader is not None and reader is not detect_reader(alone, profiles)
-
-
-def _has_list(value: dict[str, Json]) -> bool:
-    return any(map(is_list, value.values()))
 
 
 def _group_skipped_by_line(source: Source) -> dict[int, tuple[SkippedPart, ...]]:
@@ -235,52 +230,55 @@ def split_by_trace_id(source: Source) -> dict[str, Json]:
     batches = [values] if is_object(values) else values
     if not is_list(batches) or not batches or not is_object(batches[0]):
         return {}
-    key = next((key for key in _RESOURCE_KEYS if is_list(batches[0].get(key))), None)
-    if key is not None:
-        return _split_exported(batches, key)
-    if is_object(values):
-        holder = next((key for key in _SPAN_LIST_KEYS if is_list(values.get(key))), None)
-        apart = {} if holder is None else _split_flat(values[holder])
-        return {id_: {**values, holder: own} for id_, own in apart.items()}
-    return _split_flat(batches)
+    if key := key_with_list(batches[0], _RESOURCE_KEYS):
+        resources = [item for batch in batches for item in _list_objects(batch, key)]
+        apart = _group_items(resources, (_SCOPE_KEYS, ("spans",)))
+        apart = {id_: {key: own} for id_, own in apart.items()}
+    elif is_object(values):
+        holder = key_with_list(values, _SPAN_LIST_KEYS)
+        apart = {} if holder is None else _group_spans(values[holder])
+        apart = {id_: {**values, holder: own} for id_, own in apart.items()}
+    else:
+        apart = _group_spans(batches)
+    return apart if len(apart) > 1 else {}
 
 
-def _split_flat(spans: list[Json]) -> dict[str, Json]:
-    if not spans or not all(_get_trace_id(span) for span in islice(spans, SNIFF_LIMIT)):
+def _group_spans(spans: list[Json]) -> dict[str, Json]:
+    """Group spans by trace id; empty if one of the first values is not a span."""
+    if not all(map(_get_trace_id, islice(spans, SNIFF_LIMIT))):
         return {}
     apart: dict[str, Json] = {}
     for span in spans:
         apart.setdefault(_get_trace_id(span) or next(iter(apart)), []).append(span)
-    return apart if len(apart) > 1 else {}
+    return apart
 
 
-def _split_exported(batches: list[Json], key: str) -> dict[str, Json]:
-    """Split an OTLP export, in which resources hold scopes, and scopes hold spans."""
+def _group_items(
+    items: list[dict[str, Json]], levels: Sequence[Sequence[str]]
+) -> dict[str, list[Json]]:
+    """Group spans, or copies of the items that hold them, by trace id.
+
+    In OTLP resources hold scopes, and scopes hold spans: `levels` are the keys of each list.
+    """
     apart: dict[str, list[Json]] = {}
-    for batch in batches:
-        for resource in _iter_objects(batch, (key,)):
-            for id_, scopes in _split_resource(resource).items():
-                apart.setdefault(id_, []).append(scopes)
-    return {id_: {key: own} for id_, own in apart.items()} if len(apart) > 1 else {}
+    for item in items:
+        key = key_with_list(item, levels[0]) if levels else None
+        if not levels:
+            id_ = _get_trace_id(item)
+            own: dict[str, Json] = {id_: item} if id_ else {}
+        elif key is not None:
+            inside = _group_items(_list_objects(item, key), levels[1:])
+            own = {id_: {**item, key: part} for id_, part in inside.items()}
+        else:
+            own = {}
+        for id_, part in own.items():
+            apart.setdefault(id_, []).append(part)
+    return apart
 
 
-def _split_resource(resource: dict[str, Json]) -> dict[str, Json]:
-    key = next((key for key in _SCOPE_KEYS if is_list(resource.get(key))), None)
-    scopes: dict[str, list[Json]] = {}
-    for scope in _iter_objects(resource, (key,) if key else ()):
-        spans: dict[str, list[Json]] = {}
-        for span in _iter_objects(scope, ("spans",)):
-            if id_ := _get_trace_id(span):
-                spans.setdefault(id_, []).append(span)
-        for id_, own in spans.items():
-            scopes.setdefault(id_, []).append({**scope, "spans": own})
-    return {id_: {**resource, key or "": own} for id_, own in scopes.items()}
-
-
-def _iter_objects(holder: Json, keys: Iterable[str]) -> Iterator[dict[str, Json]]:
-    for key in keys:
-        items = holder.get(key) if is_object(holder) else None
-        yield from (entry for entry in (items if is_list(items) else ()) if is_object(entry))
+def _list_objects(holder: Json, key: str) -> list[dict[str, Json]]:
+    items = holder.get(key) if is_object(holder) else None
+    return [item for item in items if is_object(item)] if is_list(items) else []
 
 
 def _get_trace_id(span: Json) -> str | None:

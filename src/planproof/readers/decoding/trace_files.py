@@ -62,7 +62,7 @@ def read_cases(
         if cases is not None:
             yield from cases
             return
-        prefix = prefix[:at] + buffered.get_recorded()
+        prefix = prefix[:at] + bytes(buffered.recorded)
     yield from reading.read_lines(RewoundFile(prefix, file))
 
 
