@@ -8,6 +8,7 @@ import zlib
 
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
+from planproof.readers.decoding.json_parsing import limit_error
 
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 _ENTRY_SIGNATURE = b"PK\x01\x02"
@@ -48,11 +49,10 @@ class Archive:
             )
         unpacked = sum(entry.file_size for entry in self._samples)
         if unpacked > limits.bytes * _UNPACK_FACTOR:
-            raise InvalidInput(
+            raise limit_error(
                 f"unpacks to {unpacked:,} bytes, more than {_UNPACK_FACTOR} times the limit of "
                 f"{limits.bytes:,}.",
-                where=name,
-                advice="Raise `max_bytes` under `limits` in the configuration, or split the log.",
+                name,
             )
 
     @property
@@ -81,10 +81,8 @@ class Archive:
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
             raise self._invalid_archive_error(where, error) from error
         if len(data) > self.limits.bytes:
-            raise InvalidInput(
-                f"unpacks to more than the limit of {self.limits.bytes:,} bytes.",
-                where=where,
-                advice="Raise `max_bytes` under `limits` in the configuration.",
+            raise limit_error(
+                f"unpacks to more than the limit of {self.limits.bytes:,} bytes.", where
             )
         return data
 

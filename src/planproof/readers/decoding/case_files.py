@@ -17,6 +17,7 @@ from planproof.readers.decoding.json_parsing import limit_error, too_many_values
 from planproof.readers.decoding.rewinding import Readable
 from planproof.readers.task_content import read_task
 
+CASE_FIELDS = ("user_task", "agent_plan", "execution_trace")
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
 _DEEPEST = 2 * MAX_DEPTH
 """Values nested more deeply can be parsed, but neither stored nor sent to another process."""
@@ -122,7 +123,7 @@ def parse_case(value: Json, *, name: str) -> Case:
         raise InvalidInput(
             f"must be an object, not {_TYPE_NAMES[type(value)]}.", where=name, advice=_FORM
         )
-    for field in ("user_task", "agent_plan", "execution_trace"):
+    for field in CASE_FIELDS:
         if field not in value:
             _refuse_misnamed(field, value, name)
     plan = _get_typed(value, "agent_plan", (str, list, dict, NoneType), name)
@@ -132,7 +133,7 @@ def parse_case(value: Json, *, name: str) -> Case:
     task = value["user_task"]
     return Case(
         # A bare trace is stored without a task, and what was stored must be accepted again.
-        task=None if task is None else read_task(task, where=_field_location(name, "user_task")),
+        task=None if task is None else read_task(task, where=f"{name}#/user_task"),
         plan=plan,
         trace=trace,
         id=None if id_ is None else str(id_),
@@ -147,7 +148,7 @@ def _get_typed(fields: dict[str, Json], field: str, types: tuple[type, ...], nam
     expected = " or ".join(_TYPE_NAMES[kind] for kind in types if kind is not NoneType)
     raise InvalidInput(
         f"must be {expected}, not {_TYPE_NAMES[type(value)]}.",
-        where=_field_location(name, field),
+        where=f"{name}#/{field}",
         advice=_FORM,
     )
 
@@ -164,10 +165,6 @@ def _refuse_misnamed(field: str, fields: dict[str, Json], name: str) -> None:
             where=name,
             advice=_FORM if misnamed is None else f"Rename `{misnamed}` to `{field}`.",
         )
-
-
-def _field_location(name: str, field: str) -> str:
-    return f"{name}#/{field}"
 
 
 def line_too_long_error(where: str, limits: Limits) -> InvalidInput:

@@ -19,6 +19,7 @@ from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.archives import is_archive
 from planproof.readers.decoding.case_files import (
+    CASE_FIELDS,
     CaseLine,
     CaseMaker,
     RawLine,
@@ -35,7 +36,6 @@ from planproof.readers.decoding.split_traces import find_trace_id, split_by_trac
 from planproof.readers.recognition import Reader, detect_reader
 from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
-_FIELDS = frozenset(("user_task", "agent_plan", "execution_trace"))
 _BLANK = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -142,8 +142,7 @@ class _CaseFileReader:
             yield from parse_cases(chain(opening, lines), self.make)
 
     def _is_trace(self, value: Json) -> bool:
-        source = Source("", "json", value)
-        return isinstance(value, (dict, list)) and self._is_claimed(source)
+        return isinstance(value, (dict, list)) and self._is_claimed(Source("", "json", value))
 
     def _is_claimed(self, source: Source) -> bool:
         return detect_reader(source, self.profiles) is not None
@@ -258,7 +257,7 @@ def _parse_json(line: RawLine) -> Json:
 
 
 def _is_case(value: Json) -> bool:
-    return is_object(value) and not _FIELDS.isdisjoint(value)
+    return is_object(value) and any(field in value for field in CASE_FIELDS)
 
 
 def _build_case_line(source: Source, id_: str | None) -> CaseLine:

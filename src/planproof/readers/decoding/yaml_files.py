@@ -138,8 +138,3 @@ class YamlDocument:
 def _position_of(event: Any) -> _Position:
     mark = event.start_mark
     return _Position(mark.line + 1, mark.column + 1)
-
-
-def parse_yaml(text: str, type_: type[_T], *, name: str) -> _T:
-    """Parse YAML text as a value of a type."""
-    return YamlDocument(text, name).convert(type_)

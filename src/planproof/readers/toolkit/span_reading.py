@@ -59,6 +59,8 @@ class SpanWriter:
             span.agent = above if above.kind == "agent" else above.agent
             span.model = above if above.kind in ("model", "plan") else above.model
             span.enclosing_action = self._draft_by_span.get(id(above)) or above.enclosing_action
+        self._builder.time = parse_time(span.start)
+        self._builder.parent = span.enclosing_action
         if TASK_ATTRIBUTE in span.attributes or PLAN_ATTRIBUTE in span.attributes:
             self._add_task_and_plan(span)
         for convention in self._conventions:
@@ -68,10 +70,6 @@ class SpanWriter:
         else:
             return
         span.kind = kind
-        if not kind:
-            return
-        self._builder.time = parse_time(span.start)
-        self._builder.parent = span.enclosing_action
         if kind == "tool":
             self._add_tool_span(span, convention, self._get_scope(span.agent))
         elif kind == "model":
@@ -83,8 +81,6 @@ class SpanWriter:
 
     def _add_task_and_plan(self, span: Span) -> None:
         """Add the task and the plan given in attributes, whatever the kind of the span."""
-        self._builder.time = parse_time(span.start)
-        self._builder.parent = span.enclosing_action
         task, plan = span.attributes.get(TASK_ATTRIBUTE), span.attributes.get(PLAN_ATTRIBUTE)
         if isinstance(task, str) and task.strip():
             self._builder.begin_turn()
@@ -122,18 +118,13 @@ class SpanWriter:
         call_id = text_at(span.attributes, *convention.call_ids)
         draft = scope.take_requested_call(name, call_id, arguments)
         if draft is None:
-            draft = EventDraft(
-                Kind.ACTION, span.attributes_pointer, name, self._get_actor(span.agent, convention)
-            )
+            draft = self._make_action(span, name, convention)
             draft.turn = self._choose_turn(span, scope)
             scope.recent_calls.append(self._builder.add_draft(draft))
         # Arguments that the model gave as JSON may be plain text in the tool's own span.
         if arguments or (text and not draft.arguments) or not (draft.arguments or draft.text):
-            draft.pointer, draft.arguments, draft.text = (
-                span.get_call_pointer(input_key),
-                arguments,
-                text,
-            )
+            draft.pointer = span.get_call_pointer(input_key)
+            draft.arguments, draft.text = arguments, text
         span.copy_outcome_to(draft, convention.outputs)
         if call_id and draft.output_pointer is not None:
             scope.unanswered.pop(call_id, None)
@@ -230,10 +221,7 @@ class SpanWriter:
 
     def _add_agent_span(self, span: Span, convention: SpanConvention) -> None:
         if span.agent is not None:
-            if (
-                span.enclosing_action is None
-                or span.enclosing_action is span.agent.enclosing_action
-            ):
+            if span.enclosing_action in (None, span.agent.enclosing_action):
                 self._link_agent_call(span, convention, self._get_scope(span.agent))
         elif span.enclosing_action is None:
             inside = self._get_scope(span)
@@ -249,14 +237,15 @@ class SpanWriter:
         draft = scope.find_handoff_call(name)
         if draft is None and scope.has_acted:
             self._begin_turn(scope)
-            draft = EventDraft(
-                Kind.ACTION, span.attributes_pointer, name, self._get_actor(span.agent, convention)
-            )
-            self._builder.add_draft(draft)
+            draft = self._builder.add_draft(self._make_action(span, name, convention))
         if draft is not None:
             self._draft_by_span[id(span)] = draft
             if draft.output_pointer is None:
                 span.copy_outcome_to(draft, convention.outputs)
+
+    def _make_action(self, span: Span, name: str, convention: SpanConvention) -> EventDraft:
+        actor = self._get_actor(span.agent, convention)
+        return EventDraft(Kind.ACTION, span.attributes_pointer, name, actor)
 
     def _get_actor(self, agent: Span | None, convention: SpanConvention) -> str:
         return (agent and text_at(agent.attributes, *convention.agent_names)) or _AGENT
@@ -266,7 +255,7 @@ def _is_in_code(code: EventDraft, name: str, arguments: Json) -> bool:
     """Return whether the enclosing code contains this call, so that it is already covered."""
     if code.name != "python" or len(code.text) > _MAX_CODE_LENGTH or f"{name}(" not in code.text:
         return False
-    values = list(arguments.values()) if is_object(arguments) else []
+    values = _list_argument_values(arguments)
     if is_list(values[0] if values else None):
         values = [*values[0], *values[1:]]
     return all(isinstance(value, str) and value in code.text for value in values)
@@ -410,8 +399,7 @@ class PromptReader:
             self._builder.add_message(Kind.SYSTEM, text, pointer, "system")
             return
         if scope.last_message is not None:
-            scope.last_message.kind = (
-                Kind.MESSAGE
-            )  # the user replies to it, so it was a message to the user
+            # The user replies to it, so it was a message to the user.
+            scope.last_message.kind = Kind.MESSAGE
             scope.last_message = None
         self._builder.add_message(Kind.MESSAGE, text, pointer, "user")

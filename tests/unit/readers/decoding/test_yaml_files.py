@@ -6,7 +6,7 @@ import pytest
 from msgspec import Struct
 
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.yaml_files import YamlDocument, parse_yaml
+from planproof.readers.decoding.yaml_files import YamlDocument
 
 
 class _Item(Struct, forbid_unknown_fields=True):
@@ -29,7 +29,7 @@ def test_scalars_are_text_until_a_type_says_otherwise() -> None:
         "e": "2026-01-02",
         "f": "x",
     }
-    parsed = parse_yaml("items: [{name: no, count: 3}]\nflag: true\n", _File, name="f")
+    parsed = YamlDocument("items: [{name: no, count: 3}]\nflag: true\n", "f").convert(_File)
     assert parsed == _File([_Item("no", 3)], flag=True)
 
 
@@ -55,7 +55,7 @@ def test_scalars_are_text_until_a_type_says_otherwise() -> None:
 )
 def test_every_error_says_where(text: str, where: str, what: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        parse_yaml(text, _File, name="f")
+        YamlDocument(text, "f").convert(_File)
     assert (caught.value.where or "").startswith(where)
     assert what in caught.value.what
 
