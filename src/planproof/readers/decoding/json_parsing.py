@@ -92,9 +92,9 @@ class Parser:
         before = len(self.skipped)
         reached, beside = 0, 0
         blocks: list[tuple[int, str]] = []
-        for number, block in iter_indented_values(lines):
+        for number, count, block in iter_json_blocks(lines):
             beside += self._skip_between(lines, reached, number - 1)
-            reached = number + block.count("\n")
+            reached = number - 1 + count
             blocks.append((number, block))
         beside += self._skip_between(lines, reached, len(lines))
         records = tuple(self.parse_records(iter(blocks)))
@@ -111,7 +111,7 @@ class Parser:
         """
         if text.count('"type"') < _MIN_LOGGED_RECORDS:
             return None
-        blocks = list(iter_logged_values(lines))
+        blocks = list(iter_json_blocks(lines))
         if sum(len(block) for _, _, block in blocks) * _MIN_LOGGED_SHARE < len(text):
             return None
         self.check_values(text)
@@ -283,39 +283,22 @@ def _is_event_stream(filled: list[str]) -> bool:
     )
 
 
-_CLOSING_BRACKETS = {"{": "}", "[": "]"}
-
-
-def iter_indented_values(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield each block from a line that is an opening bracket to the line that closes it.
-
-    Each comes with the number of its first line. Text between blocks is passed over, and so is a
-    block that is not closed before the next begins.
-    """
-    first, end = 0, ""
-    for number, line in enumerate(lines, 1):
-        bare = line.rstrip()
-        if bare in _CLOSING_BRACKETS:
-            first, end = number, _CLOSING_BRACKETS[bare]
-        elif first and bare == end:
-            yield first, "\n".join(lines[first - 1 : number])
-            first = 0
-
-
-def iter_logged_values(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield each text that may be a JSON object in a log: behind a prefix, or indented.
+def iter_json_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield each text that may be a JSON value among other lines: behind a prefix, or indented.
 
     Each comes with the number of its first line and the count of its lines. An indented one begins
-    with a bracket at the end of a line and ends with a line that is only a bracket.
+    with a bracket at the end of a line and ends with a line that is only a bracket; it is passed
+    over if it is not closed before the next begins.
     """
-    first = 0
+    first, closing = 0, ""
     for number, line in enumerate(lines, 1):
         bare = line.rstrip()
-        if first and bare == "}":
-            yield first, number - first + 1, "\n".join(["{", *lines[first:number]])
+        if first and bare == closing:
+            opening = lines[first - 1].rstrip()[-1]
+            yield first, number - first + 1, "\n".join([opening, *lines[first:number]])
             first = 0
-        elif bare == "{" or (bare.endswith(" {") and not bare[0].isspace()):
-            first = number
+        elif bare in ("{", "[") or (bare.endswith(" {") and not bare[0].isspace()):
+            first, closing = number, "]" if bare == "[" else "}"
         elif bare.endswith("}") and (start := bare.find('{"')) >= 0 and not bare[0].isspace():
             yield number, 1, bare[start:]
             first = 0

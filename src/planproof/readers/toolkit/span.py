@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
@@ -144,8 +144,8 @@ class Span:
             draft.status = self.get_status(None)
 
 
-def is_span(value: Json) -> bool:
-    """Return whether this is a span: attributes together with an id or a time."""
+def is_span(value: Json) -> TypeGuard[dict[str, Json]]:
+    """Return whether this is a span: attributes together with an id or a time, or a run."""
     if not is_object(value):
         return False
     if isinstance(value.get("run_type"), str):
@@ -154,7 +154,9 @@ def is_span(value: Json) -> bool:
         key in value for key in START_TIME_KEYS
     ):
         return True
-    return any(key in value for key in ATTRIBUTE_KEYS) and any(key in value for key in _ID_KEYS)
+    # OTLP omits `attributes` if there are none.
+    has_attributes = any(key in value for key in (*ATTRIBUTE_KEYS, "startTimeUnixNano"))
+    return has_attributes and any(key in value for key in _ID_KEYS)
 
 
 def find_attributes_key(value: dict[str, Json]) -> str | None:

@@ -19,6 +19,7 @@ from planproof.readers.toolkit.span import (
     SpanLogEvent,
     build_span,
     find_attributes_key,
+    is_span,
     parse_span_log_event,
 )
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -39,9 +40,6 @@ _SCOPE_KEYS = (
 _RECORD_KEYS = ("spans", "logRecords", "log_records")
 _GEN_AI_PREFIXES = ("gen_ai.", "traceloop.", "logfire.", "ai.operationId", "llm.request.type")
 _OTHER_PREFIXES = ("mlflow.",)
-_ATTRIBUTE_KEY_SET = frozenset(ATTRIBUTE_KEYS)
-_SPAN_KEYS = frozenset(("span_id", "spanId", "context", "start_time", "id"))
-_NON_SPAN_KEYS = frozenset(("run_type", "body"))
 _OPENINFERENCE_KINDS = frozenset(
     "LLM TOOL AGENT CHAIN RETRIEVER EMBEDDING RERANKER GUARDRAIL EVALUATOR".split()
 )
@@ -105,13 +103,7 @@ def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
 
 
 def _is_span(value: Json) -> bool:
-    return (
-        is_object(value)
-        # OTLP omits `attributes` if there are none.
-        and (not _ATTRIBUTE_KEY_SET.isdisjoint(value) or "startTimeUnixNano" in value)
-        and not _SPAN_KEYS.isdisjoint(value)
-        and _NON_SPAN_KEYS.isdisjoint(value)
-    )
+    return is_span(value) and "run_type" not in value and "body" not in value
 
 
 def iter_span_records(source: Source, is_record: RecordTest) -> Iterator[tuple[str, Json]]:
