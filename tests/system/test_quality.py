@@ -159,6 +159,14 @@ def _everything() -> dict[str, Any]:
         "commit": "abc1234",
         "date": "2026-11-17",
         "uncommitted": False,
+        "reading": {
+            name: {
+                "all": dict.fromkeys(
+                    ("traces", "read_well", "actions", "found", "calls", "not_understood"), 4
+                )
+            }
+            for name in ("val", "train")
+        },
         "v2": {"val": train, "train": train},
         "first_bench": {
             "held_out": side,
