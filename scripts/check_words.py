@@ -28,7 +28,6 @@ _EXEMPT = (
     "CHANGELOG.md",
     "scripts/check_words.py",
     "scripts/banned_words.txt",
-    "scripts/refactoring/",
     "src/planproof/llm/prompts/",
     "src/planproof/core/knowledge/",
     "src/planproof/runs/store/migrations.py",

@@ -156,7 +156,7 @@ class ProfileReader:
         elif self.profile.form == "repr":
             run.read_printed_values(PrintedValues(source.document), self._iter_values)
         else:
-            run.read_records(self._merge_repeats(self._iter_records(source)))
+            run.read_records(self._merge_repeats(self._iter_records(source), builder))
         return run.finish()
 
     def _sniff_text(self, text: str) -> bool:
@@ -202,7 +202,7 @@ class ProfileReader:
             for path in as_tuple(self.profile.records):
                 yield from parse_path(path).every(value, value)
 
-    def _merge_repeats(self, records: Iterator[Node]) -> Iterator[Node]:
+    def _merge_repeats(self, records: Iterator[Node], builder: TraceBuilder) -> Iterator[Node]:
         repeats = self.profile.repeats
         if repeats is None:
             return records
@@ -214,6 +214,8 @@ class ProfileReader:
             is_keyed = meets(repeats.when, record, record)
             identity = get_text(repeats.key, record, record) if is_keyed else None
             if identity is not None and identity in place_by_key:
+                earlier = merged[place_by_key[identity]]
+                builder.skip(earlier.pointer, "replaced by a later record with the same key")
                 merged[place_by_key[identity]] = record
                 continue
             if identity is not None:

@@ -133,3 +133,21 @@ def test_colours_are_no_part_of_a_text() -> None:
     assert reader.sniff(source)
     (event,) = reader.read(source).events
     assert (event.kind, event.text, event.pointer) == (Kind.MESSAGE, "red\nmore", "L1-2")
+
+
+def test_a_record_that_a_later_one_replaces_is_counted() -> None:
+    profile = """
+planproof: profile/1
+name: items
+title: Items
+form: jsonl
+detect: {every: {id: {exists: true}}}
+repeats: {key: id}
+rules: [{call: {name: tool, id: id, output: result}}]
+"""
+    lines = [{"id": "a", "tool": "ls"}, {"id": "a", "tool": "ls", "result": "x.txt"}]
+    trace = _reader(profile).read(Source.from_text("\n".join(map(json.dumps, lines)) + "\n"))
+    assert [(event.name, event.output) for event in trace.events] == [("ls", "x.txt")]
+    assert [(part.pointer, part.why) for part in trace.skipped] == [
+        ("L1", "replaced by a later record with the same key")
+    ]
