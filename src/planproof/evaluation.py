@@ -377,7 +377,11 @@ def _measure_coverage(trace: Trace, source: Source) -> Coverage:
     kinds = Counter([event.kind for event in trace.events])
     # A reader may or may not pass on the parts that were skipped in parsing.
     skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
-    notes = [f"{part.pointer}: {part.why}" if part.pointer else part.why for part in skipped]
+    first_pointers = {part.why: part.pointer for part in reversed(skipped)}
+    notes = [
+        _describe_skipped(why, first_pointers[why], count)
+        for why, count in Counter(part.why for part in skipped).items()
+    ]
     if len(notes) > _MAX_NOTES:
         notes[_MAX_NOTES:] = [f"and {len(notes) - _MAX_NOTES} more"]
     return Coverage(
@@ -388,6 +392,13 @@ def _measure_coverage(trace: Trace, source: Source) -> Coverage:
         unread_characters=count_unread_characters(source, trace),
         notes=tuple(notes),
     )
+
+
+def _describe_skipped(why: str, pointer: str, count: int) -> str:
+    """Describe the parts that were skipped for one reason."""
+    if count > 1:
+        return f"{why} ({count:,} parts, first at {pointer or 'the document'})"
+    return f"{pointer}: {why}" if pointer else why
 
 
 def _read_task(task: str | Path | Json) -> Content:

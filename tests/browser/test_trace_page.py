@@ -51,7 +51,7 @@ def test_nothing_is_cut_off_and_everybody_can_read_it(
     page = open_page([_page(TRACE + "\n".join([*lines, unknown]))], width=width, colours=colours)
     overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
-    expect(page.get_by_role("heading", name="Least sure")).to_be_visible()
+    expect(page.get_by_role("heading", name="Least certain")).to_be_visible()
     assert find_serious_violations(page) == []
 
 

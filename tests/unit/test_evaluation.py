@@ -249,11 +249,12 @@ def test_what_was_left_out_is_said() -> None:
     coverage = _evaluate(trace="\n".join(lines)).coverage
     assert coverage is not None
     assert coverage.skipped == 3
-    assert coverage.notes[0].startswith("L2: truncated or invalid JSON")
+    assert coverage.notes[0].startswith("truncated or invalid JSON")
+    assert coverage.notes[0].endswith("(3 parts, first at L2)")
 
 
-def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    skipped = tuple(SkippedPart(f"/{n}", "is odd") for n in range(12))
+def test_skipped_parts_are_named_by_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped = tuple(SkippedPart(f"/{n}", f"reason {max(n, 2)}") for n in range(12))
 
     def read(source: Source, **_: Any) -> Trace:
         return replace(read_trace(source), skipped=skipped)
@@ -262,7 +263,8 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
     coverage = _evaluate().coverage
     assert coverage is not None
     assert coverage.skipped == 12
-    assert coverage.notes[-2:] == ("/4: is odd", "and 7 more")
+    assert coverage.notes[:2] == ("reason 2 (3 parts, first at /0)", "/3: reason 3")
+    assert coverage.notes[-2:] == ("/6: reason 6", "and 5 more")
 
 
 @pytest.mark.parametrize(
