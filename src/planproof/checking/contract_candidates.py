@@ -1,0 +1,257 @@
+"""Build the candidates of a contract: calls, shell commands, calls inside code, messages, reasoning.
+
+A shell line gives one candidate per simple command, so that `pg_dump db; rm -rf x` is two actions.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from enum import Enum, auto
+
+from msgspec import Struct
+
+from planproof.contracts.generic_tools import find_language
+from planproof.contracts.python_values import CodeCall, PythonCode, parse_python
+from planproof.contracts.shell_values import ShellCommand, parse_shell
+from planproof.core.content import Json
+from planproof.core.contract import Contract, ToolMark
+from planproof.core.json_values import is_object
+from planproof.core.trace import Event, Kind, Trace
+from planproof.core.vocabulary import Vocabulary
+
+_CALL_KINDS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
+_TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
+TEXT_ARGUMENT = "text"
+"""The argument of a call that the trace records only as text."""
+
+
+class CandidateKind(Enum):
+    """What kind of thing a candidate is."""
+
+    CALL = auto()
+    COMMAND = auto()
+    """One simple command of a shell line."""
+    CODE = auto()
+    """Python code as a whole."""
+    CODE_CALL = auto()
+    """A call of a tool inside Python code."""
+    MESSAGE = auto()
+    REASONING = auto()
+
+
+class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
+    """Something that may satisfy a requirement.
+
+    `name` is the tool in lower case, `argument` the argument that holds the command or code. A
+    candidate that `is_accountable` is an extra if no requirement takes it. `is_parsed` is False if
+    the command or code can't be parsed: its conditions are unknown.
+    """
+
+    position: int
+    event: Event
+    kind: CandidateKind
+    name: str = ""
+    argument: str | None = None
+    command: ShellCommand | None = None
+    code: PythonCode | None = None
+    call: CodeCall | None = None
+    is_accountable: bool = False
+    is_parsed: bool = True
+    is_result_only: bool = False
+
+    @property
+    def quote(self) -> str | None:
+        """The part of the event that this candidate is, or None for the whole event."""
+        if self.command is not None:
+            return self.command.text
+        return None if self.call is None else self.call.text
+
+    @property
+    def arguments(self) -> Mapping[str, Json] | None:
+        """The arguments by name; None if they were not recorded by name."""
+        if self.call is not None:
+            return self.call.keywords
+        return self.event.arguments if is_object(self.event.arguments) else None
+
+
+class ToolRoles:
+    """The roles of tools: the marks of a contract, then the built-in and declared vocabulary."""
+
+    def __init__(self, contract: Contract, vocabulary: Vocabulary) -> None:
+        self._marks = {name.lower(): tool.mark for name, tool in contract.tools.items()}
+        self._canonical = {
+            other.lower(): name.lower()
+            for name, tool in contract.tools.items()
+            for other in tool.also
+        }
+        self._marks |= {other: self._marks[name] for other, name in self._canonical.items()}
+        self._vocabulary = vocabulary
+        self.named = frozenset(
+            self.canonical_name(name)
+            for step in contract.steps
+            for part in step.all_of
+            for requirement in part.alternatives
+            for name in (*requirement.call, *requirement.with_)
+        )
+
+    def canonical_name(self, name: str) -> str:
+        """Return the name that a contract uses for a tool, in lower case."""
+        return self._canonical.get(name.lower(), name.lower())
+
+    def find_mark(self, event: Event) -> ToolMark | None:
+        """Return the role of the tool that an event calls."""
+        name = (event.name or "").lower()
+        if name in self._marks:
+            return self._marks[name]
+        if event.kind is Kind.BOOKKEEPING or self._vocabulary.is_bookkeeping(event.name):
+            return "bookkeeping"
+        return "closing" if self._vocabulary.is_closing(event.name) else None
+
+
+def build_contract_candidates(
+    trace: Trace, evidence: Trace, roles: ToolRoles
+) -> list[ContractCandidate]:
+    """Return the candidates of a trace in order.
+
+    `evidence` is the trace without restatements of the plan: text that it lacks is no candidate.
+    Users, systems and results without a call give none, except that in a trace that records no
+    calls at all a named result stands for its call.
+    """
+    texts = {event.id: event for event in evidence.events if event.kind in _TEXT_KINDS}
+    records_calls = any(event.kind in _CALL_KINDS for event in trace.events)
+    candidates: list[ContractCandidate] = []
+    for position, event in enumerate(trace.events):
+        if event.actor == "user":
+            continue
+        if event.kind in _CALL_KINDS:
+            mark = roles.find_mark(event)
+            if mark != "ignored":
+                accountable = event.kind is Kind.ACTION and mark not in {"bookkeeping"}
+                candidates += _build_calls(position, event, roles, is_accountable=accountable)
+        elif event.kind in _TEXT_KINDS and event.id in texts:
+            kind = (
+                CandidateKind.MESSAGE if event.kind is Kind.MESSAGE else CandidateKind.REASONING
+            )
+            candidates.append(
+                ContractCandidate(position=position, event=texts[event.id], kind=kind)
+            )
+        elif event.kind is Kind.OBSERVATION and event.name and not records_calls:
+            candidates.append(
+                ContractCandidate(
+                    position=position,
+                    event=event,
+                    kind=CandidateKind.CALL,
+                    name=roles.canonical_name(event.name),
+                    is_result_only=True,
+                )
+            )
+    return candidates
+
+
+def _build_calls(
+    position: int, event: Event, roles: ToolRoles, *, is_accountable: bool
+) -> Iterator[ContractCandidate]:
+    """Yield the candidates of one call: itself, or the commands and calls inside it."""
+    name = roles.canonical_name(event.name or "")
+    for argument, text in iter_texts(event):
+        language = find_language(event.name or "", argument)
+        if language == "shell":
+            yield from _build_commands(position, event, name, argument, text, is_accountable)
+            return
+        if language == "python":
+            yield from _build_code(position, event, name, argument, text, roles, is_accountable)
+            return
+    yield ContractCandidate(
+        position=position,
+        event=event,
+        kind=CandidateKind.CALL,
+        name=name,
+        is_accountable=is_accountable,
+    )
+
+
+def iter_texts(event: Event) -> Iterator[tuple[str, str]]:
+    """Yield the arguments of a call that are text, by name."""
+    if is_object(event.arguments):
+        for argument, value in event.arguments.items():
+            if isinstance(value, str):
+                yield argument, value
+            elif isinstance(value, list) and all(isinstance(word, str) for word in value):
+                yield argument, _join_words(value)
+    elif isinstance(event.arguments, str):
+        yield TEXT_ARGUMENT, event.arguments
+    elif event.text:
+        yield TEXT_ARGUMENT, event.text
+
+
+def _join_words(words: list[str]) -> str:
+    """Return a command that was given as a list of words; the script alone for `bash -c SCRIPT`."""
+    if len(words) == 3 and words[1] in {"-c", "-lc"}:
+        return words[2]
+    return shlex.join(words)
+
+
+def _build_commands(
+    position: int, event: Event, name: str, argument: str, text: str, is_accountable: bool
+) -> Iterator[ContractCandidate]:
+    script = parse_shell(text)
+    for command in script.commands:
+        acts = command.is_executed and not (command.is_neutral or command.is_filter)
+        yield ContractCandidate(
+            position=position,
+            event=event,
+            kind=CandidateKind.COMMAND,
+            name=name,
+            argument=argument,
+            command=command,
+            is_accountable=is_accountable and acts,
+        )
+    if not script.is_complete:
+        yield ContractCandidate(
+            position=position,
+            event=event,
+            kind=CandidateKind.COMMAND,
+            name=name,
+            argument=argument,
+            is_accountable=is_accountable and not script.commands,
+            is_parsed=False,
+        )
+
+
+def _build_code(
+    position: int,
+    event: Event,
+    name: str,
+    argument: str,
+    text: str,
+    roles: ToolRoles,
+    is_accountable: bool,
+) -> Iterator[ContractCandidate]:
+    """Yield code as a whole, and each call in it of a tool that the contract names."""
+    code = parse_python(text)
+    calls = [
+        ContractCandidate(
+            position=position,
+            event=event,
+            kind=CandidateKind.CODE_CALL,
+            name=roles.canonical_name(call.name),
+            argument=argument,
+            call=call,
+            is_accountable=is_accountable,
+        )
+        for call in code.calls
+        if call.is_executed and roles.canonical_name(call.name) in roles.named
+    ]
+    yield ContractCandidate(
+        position=position,
+        event=event,
+        kind=CandidateKind.CODE,
+        name=name,
+        argument=argument,
+        code=code,
+        # Code that calls tools is accounted for by these calls.
+        is_accountable=is_accountable and not calls and bool(code.effective_text.strip()),
+        is_parsed=code.is_complete,
+    )
+    yield from calls
