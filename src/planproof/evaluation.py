@@ -36,7 +36,15 @@ from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
 from planproof.core.trace import Kind, Trace
-from planproof.core.verdict import ContractSummary, Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
+from planproof.core.verdict import (
+    ContractSummary,
+    Coverage,
+    Inputs,
+    JudgeSummary,
+    Outcome,
+    PlanSummary,
+    Verdict,
+)
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
 from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
@@ -74,8 +82,7 @@ _log = logging.getLogger("planproof")
 class ReadOptions:
     """Options for reading a case. `where` is its position in a data set, for error messages.
 
-    `profiles` are the user's own formats, which are asked before all other readers. `allow_drift`
-    judges by a contract even if the given plan is no longer the one that it was compiled from.
+    `profiles` are the user's own formats, which are asked before all other readers.
     """
 
     reader: str | None = None
@@ -84,7 +91,6 @@ class ReadOptions:
     where: str | None = None
     in_force: InForce = "first"
     profiles: tuple[ProfileReader, ...] = ()
-    allow_drift: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,12 +324,12 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
     search = find_declared_plan(trace) if case.plan is None and contract is None else None
     if search is None:
         where = _name_field(options.where, "agent_plan")
-        if contract is None:
-            plan = _parse_plan(case.plan, where)
+        if isinstance(judge, ContractJudge):
+            plan = judge.contract.to_plan()
+            if case.plan is not None and not judge.allow_drift:
+                _check_drift(judge.contract, _parse_plan(case.plan, where), where)
         else:
-            plan = contract.to_plan()
-            if case.plan is not None and not options.allow_drift:
-                _check_drift(contract, _parse_plan(case.plan, where), where)
+            plan = _parse_plan(case.plan, where)
         timeline = PlanTimeline((plan,), trace)
         summary = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     else:
@@ -397,12 +403,10 @@ def _check_drift(contract: Contract, plan: Plan, where: str) -> None:
     given = [(step.number, fold(step.text)) for step in plan.steps]
     if compiled == given:
         return
-    changed = next(
-        (new[0] if new else old[0] for old, new in zip_longest(compiled, given) if old != new and (new or old)),
-        "",
-    )
+    pairs = zip_longest(compiled, given)
+    number = next((new or old)[0] for old, new in pairs if old != new)
     raise InvalidInput(
-        f"the plan is not the one that the contract was compiled from: step {changed} differs.",
+        f"the plan is not the one that the contract was compiled from: step {number} differs.",
         where=where,
         advice="Compile the plan again, or pass --allow-drift to judge by the contract's steps.",
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import inf
 from typing import NamedTuple, TypeAlias
@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from planproof.checking.contract_match import MatchResult
 from planproof.checking.step_order import find_out_of_order
-from planproof.core.contract import Match
+from planproof.core.contract import Match, Requirement
 
 MAX_NODES = 5_000
 _GRADES = {Match.FULL: 3, Match.NEAR: 2, Match.OPEN: 1, Match.NONE: 0}
@@ -35,6 +35,7 @@ class Part(Struct, frozen=True, eq=False):
     matches: dict[int, MatchResult]
     min: int = 1
     max: int | None = 1
+    requirement: Requirement = Requirement()
 
 
 class AlignedStep(Struct, frozen=True, eq=False):
@@ -181,8 +182,10 @@ class _Problem:
         )
 
     def rank_matches(self, part: Part) -> list[int]:
-        """Return the candidates of a part, best match first, then in order."""
-        return sorted(part.matches, key=lambda index: (-_GRADES[part.matches[index].match], index))
+        """Return the candidates worth taking for a part, best match first, then in order."""
+        return sorted(
+            _list_useful(part), key=lambda index: (-_GRADES[part.matches[index].match], index)
+        )
 
     def can_share(self, index: int, part: Part, others: Sequence[Part]) -> bool:
         """Return whether a candidate can serve a part in addition to others.
@@ -231,7 +234,7 @@ class _Problem:
         )
 
     def complete(self, taken: Sequence[Taken]) -> tuple[Taken, ...]:
-        """Give parts that take several candidates the further ones after the step's start."""
+        """Give parts that are met in full, and take more, further full matches after the start."""
         completed = list(taken)
         used = {index for own in taken for part in own for index in part}
         for number, (step, own) in enumerate(zip(self.steps, taken, strict=True)):
@@ -241,6 +244,8 @@ class _Problem:
             parts: list[tuple[int, ...]] = []
             for part, chosen in zip(step.parts, own, strict=True):
                 room = len(part.matches) if part.max is None else part.max - len(chosen)
+                if not all(part.matches[index].match is Match.FULL for index in chosen):
+                    room = 0
                 further = [
                     index
                     for index, result in part.matches.items()
@@ -273,28 +278,36 @@ def _get_start(taken: Taken) -> float:
     return min((index for part in taken for index in part), default=inf)
 
 
+class _Chain(NamedTuple):
+    """A sequence of steps that begin in plan order, by its last step."""
+
+    before: _Chain | None
+    step: int
+    candidate: int
+
+
 def _choose_starts(problem: _Problem) -> list[int | None]:
     """Choose the first candidate of each step so that most steps are met in plan order."""
     # Staircase: the best value of a chain that ends at or before each candidate.
     ends: list[int] = []
     values: list[tuple[int, int]] = []
-    chains: list[tuple[object, int, int] | None] = []
+    chains: list[_Chain] = []
     for number, step in enumerate(problem.steps):
         if step.free_order:
             continue
-        reached: list[tuple[int, tuple[int, int], tuple[object, int, int]]] = []
+        reached: list[tuple[int, tuple[int, int], _Chain]] = []
         for index, grade in _list_starts(problem, step):
             at = bisect_left(ends, _find_end_of_turn(problem, index))
             value, chain = (values[at - 1], chains[at - 1]) if at else ((0, 0), None)
             gained = (value[0] + (grade == FULL), value[1] + (grade == NEAR))
-            reached.append((index, gained, (chain, number, index)))
+            reached.append((index, gained, _Chain(chain, number, index)))
         for index, gained, chain in reached:
             _add_to_staircase(ends, values, chains, index, gained, chain)
     starts: list[int | None] = [None] * len(problem.steps)
     link = chains[-1] if chains else None
     while link is not None:
-        link, number, index = link  # type: ignore[assignment]
-        starts[number] = index
+        starts[link.step] = link.candidate
+        link = link.before
     return starts
 
 
@@ -312,10 +325,10 @@ def _find_end_of_turn(problem: _Problem, index: int) -> int:
 def _add_to_staircase(
     ends: list[int],
     values: list[tuple[int, int]],
-    chains: list[tuple[object, int, int] | None],
+    chains: list[_Chain],
     index: int,
     value: tuple[int, int],
-    chain: tuple[object, int, int],
+    chain: _Chain,
 ) -> None:
     at = bisect_right(ends, index)
     if at and values[at - 1] >= value:
@@ -342,11 +355,11 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
         yield index, grade_step(step, tuple(taken))
 
 
-def _list_useful(indices: Iterable[int], part: Part) -> list[int]:
+def _list_useful(part: Part) -> list[int]:
     """Return the candidates worth taking: a part that needs none takes only full matches."""
     if part.min:
-        return list(indices)
-    return [index for index in indices if part.matches[index].match is Match.FULL]
+        return list(part.matches)
+    return [index for index, result in part.matches.items() if result.match is Match.FULL]
 
 
 def _fill_step(
@@ -356,9 +369,9 @@ def _fill_step(
     taken: list[tuple[int, ...]] = []
     for part in step.parts:
         chosen: list[int] = []
-        ranked = _list_useful(problem.rank_matches(part), part)
+        ranked = problem.rank_matches(part)
         later = [index for index in ranked if start is None or index >= start]
-        if start in part.matches:
+        if start in ranked:
             later = [start, *(index for index in later if index != start)]
         for index in (*later, *(i for i in ranked if start is not None and i < start)):
             if len(chosen) == (part.min or 1):
@@ -452,7 +465,7 @@ class _Search:
         self, part: Part, room: int, used: dict[int, list[Part]], chosen: tuple[int, ...]
     ) -> Iterator[tuple[int, ...]]:
         if room:
-            for index in _list_useful(part.matches, part):
+            for index in _list_useful(part):
                 if chosen and index <= chosen[-1]:
                     continue
                 others = used.get(index, [])

@@ -1,21 +1,21 @@
-"""Build the candidates of a contract: calls, shell commands, calls inside code, messages, reasoning.
+"""Build what may satisfy requirements: calls, shell commands, calls in code, messages, reasoning.
 
 A shell line gives one candidate per simple command, so that `pg_dump db; rm -rf x` is two actions.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planproof.contracts.generic_tools import find_language
 from planproof.contracts.python_values import CodeCall, PythonCode, parse_python
-from planproof.contracts.shell_values import ShellCommand, parse_shell
+from planproof.contracts.shell_values import ShellCommand, parse_shell, to_shell_text
 from planproof.core.content import Json
-from planproof.core.contract import Contract, ToolMark
+from planproof.core.contract import ANY_ARGUMENT, Contract, ToolMark
 from planproof.core.json_values import is_object
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.vocabulary import Vocabulary
@@ -79,7 +79,9 @@ class ToolRoles:
     """The roles of tools: the marks of a contract, then the built-in and declared vocabulary."""
 
     def __init__(self, contract: Contract, vocabulary: Vocabulary) -> None:
-        self._marks = {name.lower(): tool.mark for name, tool in contract.tools.items()}
+        self._marks: dict[str, ToolMark | None] = {
+            name.lower(): tool.mark for name, tool in contract.tools.items()
+        }
         self._canonical = {
             other.lower(): name.lower()
             for name, tool in contract.tools.items()
@@ -127,12 +129,10 @@ def build_contract_candidates(
         if event.kind in _CALL_KINDS:
             mark = roles.find_mark(event)
             if mark != "ignored":
-                accountable = event.kind is Kind.ACTION and mark not in {"bookkeeping"}
+                accountable = event.kind is Kind.ACTION and mark != "bookkeeping"
                 candidates += _build_calls(position, event, roles, is_accountable=accountable)
         elif event.kind in _TEXT_KINDS and event.id in texts:
-            kind = (
-                CandidateKind.MESSAGE if event.kind is Kind.MESSAGE else CandidateKind.REASONING
-            )
+            kind = CandidateKind.MESSAGE if event.kind is Kind.MESSAGE else CandidateKind.REASONING
             candidates.append(
                 ContractCandidate(position=position, event=texts[event.id], kind=kind)
             )
@@ -153,105 +153,75 @@ def _build_calls(
     position: int, event: Event, roles: ToolRoles, *, is_accountable: bool
 ) -> Iterator[ContractCandidate]:
     """Yield the candidates of one call: itself, or the commands and calls inside it."""
-    name = roles.canonical_name(event.name or "")
-    for argument, text in iter_texts(event):
-        language = find_language(event.name or "", argument)
-        if language == "shell":
-            yield from _build_commands(position, event, name, argument, text, is_accountable)
-            return
-        if language == "python":
-            yield from _build_code(position, event, name, argument, text, roles, is_accountable)
-            return
-    yield ContractCandidate(
+    call = ContractCandidate(
         position=position,
         event=event,
         kind=CandidateKind.CALL,
-        name=name,
+        name=roles.canonical_name(event.name or ""),
         is_accountable=is_accountable,
     )
+    for argument, text in iter_texts(event):
+        is_unnamed = argument == TEXT_ARGUMENT
+        language = find_language(event.name or "", ANY_ARGUMENT if is_unnamed else argument)
+        if language == "shell":
+            yield from _build_commands(replace(call, argument=argument), text)
+            return
+        if language == "python":
+            yield from _build_code(replace(call, argument=argument), text, roles)
+            return
+    yield call
 
 
 def iter_texts(event: Event) -> Iterator[tuple[str, str]]:
     """Yield the arguments of a call that are text, by name."""
     if is_object(event.arguments):
         for argument, value in event.arguments.items():
-            if isinstance(value, str):
-                yield argument, value
-            elif isinstance(value, list) and all(isinstance(word, str) for word in value):
-                yield argument, _join_words(value)
+            if (text := to_shell_text(value)) is not None:
+                yield argument, text
     elif isinstance(event.arguments, str):
         yield TEXT_ARGUMENT, event.arguments
     elif event.text:
         yield TEXT_ARGUMENT, event.text
 
 
-def _join_words(words: list[str]) -> str:
-    """Return a command that was given as a list of words; the script alone for `bash -c SCRIPT`."""
-    if len(words) == 3 and words[1] in {"-c", "-lc"}:
-        return words[2]
-    return shlex.join(words)
-
-
-def _build_commands(
-    position: int, event: Event, name: str, argument: str, text: str, is_accountable: bool
-) -> Iterator[ContractCandidate]:
+def _build_commands(call: ContractCandidate, text: str) -> Iterator[ContractCandidate]:
+    """Yield the simple commands of a shell line."""
     script = parse_shell(text)
     for command in script.commands:
         acts = command.is_executed and not (command.is_neutral or command.is_filter)
-        yield ContractCandidate(
-            position=position,
-            event=event,
+        yield replace(
+            call,
             kind=CandidateKind.COMMAND,
-            name=name,
-            argument=argument,
             command=command,
-            is_accountable=is_accountable and acts,
+            is_accountable=call.is_accountable and acts,
         )
     if not script.is_complete:
-        yield ContractCandidate(
-            position=position,
-            event=event,
+        yield replace(
+            call,
             kind=CandidateKind.COMMAND,
-            name=name,
-            argument=argument,
-            is_accountable=is_accountable and not script.commands,
+            is_accountable=call.is_accountable and not script.commands,
             is_parsed=False,
         )
 
 
 def _build_code(
-    position: int,
-    event: Event,
-    name: str,
-    argument: str,
-    text: str,
-    roles: ToolRoles,
-    is_accountable: bool,
+    call: ContractCandidate, text: str, roles: ToolRoles
 ) -> Iterator[ContractCandidate]:
     """Yield code as a whole, and each call in it of a tool that the contract names."""
     code = parse_python(text)
     calls = [
-        ContractCandidate(
-            position=position,
-            event=event,
-            kind=CandidateKind.CODE_CALL,
-            name=roles.canonical_name(call.name),
-            argument=argument,
-            call=call,
-            is_accountable=is_accountable,
+        replace(
+            call, kind=CandidateKind.CODE_CALL, name=roles.canonical_name(inner.name), call=inner
         )
-        for call in code.calls
-        if call.is_executed and roles.canonical_name(call.name) in roles.named
+        for inner in code.calls
+        if inner.is_executed and roles.canonical_name(inner.name) in roles.named
     ]
-    yield ContractCandidate(
-        position=position,
-        event=event,
+    yield replace(
+        call,
         kind=CandidateKind.CODE,
-        name=name,
-        argument=argument,
         code=code,
         # Code that calls tools is accounted for by these calls.
-        is_accountable=is_accountable and not calls and bool(code.effective_text.strip()),
+        is_accountable=call.is_accountable and not calls and bool(code.effective_text.strip()),
         is_parsed=code.is_complete,
     )
     yield from calls

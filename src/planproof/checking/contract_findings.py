@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planproof.checking.contract_alignment import FULL, NEAR, NONE, OPEN, ContractAlignment, Taken, grade_step
+from planproof.checking.contract_alignment import (
+    FULL,
+    NEAR,
+    NONE,
+    OPEN,
+    ContractAlignment,
+    Taken,
+    grade_step,
+)
 from planproof.checking.contract_candidates import CandidateKind, ContractCandidate, ToolRoles
 from planproof.checking.contract_match import MatchResult
 from planproof.checking.event_text import cite, collect_strings
@@ -28,6 +36,7 @@ _STATUS = {
     OPEN: Status.AMBIGUOUS,
     NONE: Status.MISSING,
 }
+_TEXT_KINDS = frozenset({CandidateKind.MESSAGE, CandidateKind.REASONING})
 _MAX_QUOTE = 120
 _MAX_RESULT = 1_000_000
 _APPROXIMATE = "approximate: the search for the best assignment was stopped at its limit"
@@ -66,7 +75,11 @@ class RunFindings:
         leaves = self._add_supporting_events(leaves)
         steps = assemble_findings(self._plan, self._trace, leaves)
         notes = () if self._alignment.is_exact else (_APPROXIMATE,)
-        return Findings(steps, tuple(self._find_extras(steps)), notes)
+        taken = {
+            index for own in self._alignment.taken for part in own for index in part
+        } - self._refused
+        finder = ContractExtras(self._contract, self._roles, self._matcher)
+        return Findings(steps, finder.find(steps, taken, self._refused), notes)
 
     def _judge_step(self, index: int) -> StepFinding:
         step, taken = self._steps[index], self._alignment.taken[index]
@@ -77,7 +90,9 @@ class RunFindings:
         aligned = self._matcher.aligned_steps[index]
         grade = grade_step(aligned, taken)
         condition = self._evaluate_condition(step)
-        if condition is not None and (finding := self._judge_condition(step, *condition, grade, taken)):
+        if condition is not None and (
+            finding := self._judge_condition(step, *condition, grade, taken)
+        ):
             return finding
         status = _STATUS[grade]
         results = self._list_results(index, taken)
@@ -115,7 +130,7 @@ class RunFindings:
     ) -> StepFinding:
         candidates = sorted({index: self._candidates[index] for index in taken}.items())
         if evidence is None:
-            evidence = tuple(self._cite(candidate, step) for _, candidate in candidates)
+            evidence = tuple(_cite(candidate, step.text) for _, candidate in candidates)
         waived = (step.optional is not None and status is not Status.EXECUTED) or not step.counted
         if not step.counted:
             note = "; ".join(filter(None, (note, "not counted")))
@@ -180,7 +195,11 @@ class RunFindings:
             self._refused.update(index for part in taken for index in part)
             pointer = event.output_pointer or event.pointer
             quote = event.output.strip()[:_MAX_QUOTE].rstrip()
-            shown = Evidence(event.id, pointer, quote) if event.output_pointer else cite(event, frozenset())
+            shown = (
+                Evidence(event.id, pointer, quote)
+                if event.output_pointer
+                else cite(event, frozenset())
+            )
             return self._make_finding(
                 step, Status.EXECUTED, _TOOL_ONLY, note="condition not met", evidence=(shown,)
             )
@@ -200,28 +219,20 @@ class RunFindings:
         for _, result in results:
             wrong = [check for check in result.checks if check.result is not Truth.MATCH]
             notes += [_describe_check(check, result.requirement) for check in wrong[:2]]
-        for part, chosen, requirement in self._iter_parts(index):
-            missing = part.min - len(chosen)
-            if missing > 0:
-                count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
-                notes.append(f"{count}{_describe_missing(requirement)}")
-        return "; ".join(dict.fromkeys(notes[:3]))
-
-    def _iter_parts(self, index: int) -> Iterator[tuple[object, tuple[int, ...], Requirement]]:
-        step = self._steps[index]
         parts = self._matcher.get_parts(index)
-        requirements = list(step.all_of)
-        if len(requirements) != len(parts):
-            requirements = [step.all_of[0]] * len(parts)
-        yield from zip(parts, self._alignment.taken[index], requirements, strict=True)
+        for part, chosen in zip(parts, self._alignment.taken[index], strict=True):
+            if len(chosen) < part.min:
+                count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
+                notes.append(f"{count}{_describe_missing(part.requirement)}")
+        return "; ".join(dict.fromkeys(notes[:3]))
 
     def _list_checks(
         self, index: int, taken: Taken, results: list[tuple[int, MatchResult]]
     ) -> tuple[Check, ...]:
         checks = [check for _, result in results for check in result.checks]
-        for _, chosen, requirement in self._iter_parts(index):
+        for part, chosen in zip(self._matcher.get_parts(index), taken, strict=True):
             if not chosen:
-                path, expected = _describe_requirement(requirement)
+                path, expected = _describe_requirement(part.requirement)
                 checks.append(
                     Check(path=path, expected=expected, found="", event=None, result=Truth.MISMATCH)
                 )
@@ -241,24 +252,15 @@ class RunFindings:
             confidence = min(confidence, _UNVERIFIED)
         return confidence
 
-    def _cite(self, candidate: ContractCandidate, step: StepContract) -> Evidence:
-        event = candidate.event
-        quote = (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip()
-        texts = (event.text, *collect_strings(event.arguments, derived=False))
-        if quote and any(quote in text for text in texts):
-            return Evidence(event.id, event.pointer, quote)
-        evidence = cite(event, extract_terms(step.text))
-        if candidate.is_result_only or evidence.pointer == event.pointer:
-            return evidence
-        return cite(event, frozenset())
-
     # Supporting events and extras
 
     def _add_supporting_events(self, findings: list[StepFinding]) -> list[StepFinding]:
         """Add calls of supporting tools to the step around them."""
         positions = {event.id: index for index, event in enumerate(self._trace.events)}
         ranges = [
-            (positions[finding.covers[0]], positions[finding.covers[-1]]) if finding.covers else None
+            (positions[finding.covers[0]], positions[finding.covers[-1]])
+            if finding.covers
+            else None
             for finding in findings
         ]
         covered = {event for finding in findings for event in finding.covers}
@@ -293,67 +295,66 @@ class RunFindings:
             return max(before)[1]
         return min(begun)[1] if begun else None
 
-    def _find_extras(self, steps: Sequence[StepFinding]) -> Iterator[Extra]:
+
+class ContractExtras:
+    """The actions of a run that no step takes, and those that break a constraint."""
+
+    def __init__(self, contract: Contract, roles: ToolRoles, matcher: StepMatcher) -> None:
+        self._contract = contract
+        self._roles = roles
+        self._matcher = matcher
+        self._candidates = matcher.candidates
+
+    def find(
+        self, steps: Sequence[StepFinding], taken: set[int], refused: set[int]
+    ) -> tuple[Extra, ...]:
+        """Return the extras in event order, at most one per event.
+
+        `taken` are the candidates that steps take, `refused` those of steps whose condition did not
+        hold. A sub-agent's actions have the severity of the hand-off.
+        """
         covered = {event for step in steps for event in step.covers}
-        taken = {
-            index for own in self._alignment.taken for part in own for index in part
-        } - self._refused
+        taken_events = {self._candidates[index].event.id for index in taken}
+
+        def shares(candidate: ContractCandidate) -> bool:
+            """Return whether this is a command next to one that a step takes."""
+            return candidate.quote is not None and candidate.event.id in taken_events
+
         violations = self._find_violations()
-        severity_by_event: dict[str, Severity] = {}
+        extras: dict[str, Extra] = {}
         calls: set[tuple[str, str]] = set()
         failed: set[str] = set()
         closed = False
         for index, candidate in enumerate(self._candidates):
             event = candidate.event
-            if candidate.kind in {CandidateKind.MESSAGE, CandidateKind.REASONING}:
+            if candidate.kind in _TEXT_KINDS or event.id in extras:
                 continue
             call = (candidate.name, candidate.quote or f"{event.text}\0{event.arguments!r}")
-            is_part = candidate.quote is not None and event.id in covered
-            if violation := violations.get(index):
-                if event.id not in severity_by_event:
-                    severity_by_event[event.id] = Severity.MAJOR
-                    yield self._make_extra(candidate, violation, Severity.MAJOR)
+            if index in violations:
+                extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
                 candidate.is_accountable
                 and index not in taken
-                and (event.id not in covered or is_part or index in self._refused)
-                and not self._belongs_to_taken_code(candidate, covered)
-                and event.id not in severity_by_event
+                and (event.id not in covered or index in refused or shares(candidate))
             ):
                 is_closing = self._roles.find_mark(event) == "closing" and not closed
-                is_retry = self._repeats_step(index) and candidate.name in failed
-                minor = is_closing or is_retry or call in calls
-                own = Severity.MINOR if minor else Severity.MAJOR
-                severity = severity_by_event.get(event.parent or "", own)
-                severity_by_event[event.id] = severity
+                is_retry = candidate.name in failed and self._meets_any_step(index)
+                is_minor = is_closing or is_retry or call in calls
+                severity = Severity.MINOR if is_minor else Severity.MAJOR
+                if parent := extras.get(event.parent or ""):
+                    severity = parent.severity
+                extras[event.id] = _make_extra(candidate, _name_action(candidate), severity)
                 closed = closed or is_closing
-                yield self._make_extra(candidate, _name_action(candidate), severity)
             calls.add(call)
             if event.status is EventStatus.ERROR:
                 failed.add(candidate.name)
+        return tuple(extras.values())
 
-    def _belongs_to_taken_code(self, candidate: ContractCandidate, covered: set[str]) -> bool:
-        """Return whether code is covered as a whole by a step that one of its calls executes."""
-        return candidate.kind is CandidateKind.CODE and candidate.event.id in covered
-
-    def _repeats_step(self, index: int) -> bool:
+    def _meets_any_step(self, index: int) -> bool:
         return any(
             index in part.matches and part.matches[index].match is Match.FULL
-            for step in range(len(self._steps))
+            for step in range(len(self._matcher.steps))
             for part in self._matcher.get_parts(step)
-        )
-
-    def _make_extra(self, candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
-        event = candidate.event
-        evidence = self._cite(candidate, StepContract(number="", text=""))
-        unsure = event.recognition == UNVERIFIED
-        return Extra(
-            event=event.id,
-            pointer=evidence.pointer,
-            quote=evidence.quote,
-            what=what,
-            severity=severity,
-            confidence=_UNVERIFIED if unsure else _TOOL_ONLY,
         )
 
     def _find_violations(self) -> dict[int, str]:
@@ -371,6 +372,32 @@ class RunFindings:
                     what = f"{_name_action(later)}, without {wanted} before it"
                     violations.setdefault(index, what)
         return violations
+
+
+def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
+    evidence = _cite(candidate, "")
+    is_unverified = candidate.event.recognition == UNVERIFIED
+    return Extra(
+        event=candidate.event.id,
+        pointer=evidence.pointer,
+        quote=evidence.quote,
+        what=what,
+        severity=severity,
+        confidence=_UNVERIFIED if is_unverified else _TOOL_ONLY,
+    )
+
+
+def _cite(candidate: ContractCandidate, step_text: str) -> Evidence:
+    """Cite the part of an event that a candidate is; else the passage most like the step."""
+    event = candidate.event
+    quote = (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip()
+    texts = (event.text, *collect_strings(event.arguments, derived=False))
+    if quote and any(quote in text for text in texts):
+        return Evidence(event.id, event.pointer, quote)
+    evidence = cite(event, extract_terms(step_text))
+    if candidate.is_result_only or evidence.pointer == event.pointer:
+        return evidence
+    return cite(event, frozenset())
 
 
 def _is_before(first: ContractCandidate, later: ContractCandidate) -> bool:
@@ -413,7 +440,9 @@ def _describe_requirement(requirement: Requirement) -> tuple[str, str]:
     """Return the path and the expected value of a requirement that nothing matched."""
     own = requirement.alternatives[0]
     if own.call:
-        return "call", " or ".join(dict.fromkeys(name for one in requirement.alternatives for name in one.call))
+        return "call", " or ".join(
+            dict.fromkeys(name for one in requirement.alternatives for name in one.call)
+        )
     wanted = own.message or own.reasoning
     path = "message" if own.message is not None else "reasoning"
     says = "; ".join(" or ".join(group[:4]) for group in wanted.says) if wanted else ""
@@ -423,7 +452,9 @@ def _describe_requirement(requirement: Requirement) -> tuple[str, str]:
 def _describe_missing(requirement: Requirement) -> str:
     path, expected = _describe_requirement(requirement)
     if path == "call":
-        return f"no call of {expected}" + (" with these values" if _has_conditions(requirement) else "")
+        return f"no call of {expected}" + (
+            " with these values" if _has_conditions(requirement) else ""
+        )
     return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
 
 
@@ -433,12 +464,14 @@ def _has_conditions(requirement: Requirement) -> bool:
 
 def _describe_check(check: Check, requirement: Requirement) -> str:
     group, _, name = check.path.partition(".")
+    condition = (requirement.is_ | requirement.where).get(name)
+    expected = (condition and condition.for_) or check.expected
     if group in {"message", "reasoning"}:
         return f"the {group} does not say {check.expected}"
     if check.result is Truth.UNKNOWN:
-        return f"value of {name} not shown, plan says {check.expected}"
+        return f"value of {name} not shown, plan says {expected}"
     if group == "by":
-        return f"done by {check.found or 'nobody named'}, plan says {check.expected}"
+        return f"done by {check.found or 'nobody named'}, plan says {expected}"
     if not check.found:
-        return f"{name} not given, plan says {check.expected}"
-    return f"called with {name}={check.found}, plan says {check.expected}"
+        return f"{name} not given, plan says {expected}"
+    return f"called with {name}={check.found}, plan says {expected}"

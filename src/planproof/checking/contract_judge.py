@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_dataclass
 
@@ -18,6 +18,7 @@ from planproof.checking.contract_alignment import (
     ContractAlignment,
     Part,
     Position,
+    Taken,
     align_contract,
 )
 from planproof.checking.contract_candidates import (
@@ -33,6 +34,7 @@ from planproof.checking.contract_match import (
     is_tool,
     match,
 )
+from planproof.checking.similarity_analysis import judge_by_similarity
 from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Content
 from planproof.core.contract import (
@@ -64,6 +66,8 @@ class ContractJudge:
     contract: Contract
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    allow_drift: bool = False
+    """Judge by the contract even if the given plan is not the one that it was compiled from."""
     name: str = "contract"
     fingerprint: str = field(init=False)
 
@@ -76,7 +80,6 @@ class ContractJudge:
         """Check the trace against the contract; its steps are the plan."""
         del task
         return check_run(self.contract, plan, trace, self.vocabulary, self.variables)
-
 
     def bind(self, metadata: Mapping[str, object]) -> ContractJudge:
         """Return this judge with its variables bound to the metadata of a case."""
@@ -92,12 +95,14 @@ def check_run(
     variables: Mapping[str, str] | None = None,
 ) -> Findings:
     """Check a trace against a contract whose steps are those of the plan."""
+    if contract.is_similarity:
+        return judge_by_similarity(plan, trace, vocabulary)
     roles = ToolRoles(contract, vocabulary)
     candidates = build_contract_candidates(trace, remove_restatements(trace, plan), roles)
     known = dict(variables or {})
     matcher = StepMatcher(contract, candidates, known)
     alignment = matcher.align()
-    if bound := matcher.bind_variables(alignment):
+    if bound := matcher.bind_variables(alignment.taken):
         matcher = StepMatcher(contract, candidates, known | bound)
         alignment = matcher.align()
     return RunFindings(contract, plan, trace, roles, matcher, alignment).assemble()
@@ -189,7 +194,8 @@ class StepMatcher:
                     index not in best or _GRADE[result.match] > _GRADE[best[index].match]
                 ):
                     best[index] = result
-        return Part(dict(sorted(best.items())), requirement.times.min, requirement.times.max)
+        times = requirement.times
+        return Part(dict(sorted(best.items())), times.min, times.max, requirement)
 
     def _list_indices(self, requirement: Requirement) -> list[int]:
         if not requirement.call:
@@ -212,8 +218,11 @@ class StepMatcher:
             for candidate, result in part.matches.items()
             if result.match in {Match.FULL, Match.NEAR}
         }
-        events = [self.candidates[i].event for i in sorted(matched)
-                  if self.candidates[i].position < position]
+        events = [
+            self.candidates[i].event
+            for i in sorted(matched)
+            if self.candidates[i].position < position
+        ]
         return [event.output for event in events if event.output]
 
     def list_matches(self, requirement: Requirement) -> list[int]:
@@ -226,11 +235,11 @@ class StepMatcher:
             in {Match.FULL, Match.OPEN}
         ]
 
-    def bind_variables(self, alignment: ContractAlignment) -> dict[str, str]:
+    def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:
         """Return the values that unbound variables take at their first full match."""
         bound: dict[str, str] = {}
-        for index, taken in enumerate(alignment.taken):
-            for part, chosen in zip(self.get_parts(index), taken, strict=True):
+        for index, own in enumerate(taken):
+            for part, chosen in zip(self.get_parts(index), own, strict=True):
                 for candidate in chosen:
                     result = part.matches[candidate]
                     if result.match is Match.FULL:
@@ -241,7 +250,10 @@ class StepMatcher:
     def _list_variable_values(self, result: MatchResult) -> Iterator[tuple[str, str]]:
         conditions = {
             f"{group}.{argument}": condition
-            for group, named in (("is", result.requirement.is_), ("where", result.requirement.where))
+            for group, named in (
+                ("is", result.requirement.is_),
+                ("where", result.requirement.where),
+            )
             for argument, condition in named.items()
         }
         for check in result.checks:

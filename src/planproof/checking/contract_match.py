@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from planproof.checking.contract_candidates import CandidateKind, ContractCandidate
 from planproof.checking.event_text import flatten_arguments
 from planproof.contracts.condition_check import check_condition, describe_condition
-from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, has_call
-from planproof.contracts.shell_values import check_command
+from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
+from planproof.contracts.shell_values import check_command, has_effect
 from planproof.contracts.text_values import contains_words
 from planproof.core.content import Json
 from planproof.core.contract import (
@@ -30,14 +30,14 @@ from planproof.core.contract import (
     Truth,
 )
 from planproof.core.finding import Check
-from planproof.core.json_values import is_list, is_object
+from planproof.core.json_values import is_object
 from planproof.core.trace import DERIVED, Kind
 
 _MATCH, _MISMATCH, _UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*[.!?]?")
 _NEGATION = re.compile(
-    r"\b(?:could ?n[o'’]t|can ?n[o'’]t|cannot|unable|was ?n[o'’]t able|were ?n[o'’]t able|did ?n[o'’]t"
-    r"|not (?:been )?(?:able|possible)|failed to|will not|won['’]t|have ?n[o'’]t|has ?n[o'’]t)\b",
+    r"\b(?:(?:could|can|did|was|were|have|has|wo) ?n(?:o|['’])t|cannot|unable|will not"
+    r"|not (?:been )?(?:able|possible)|failed to)\b",
     re.IGNORECASE,
 )
 _INTENT = re.compile(
@@ -49,6 +49,9 @@ _INTENT = re.compile(
 _ASKS = re.compile(
     r"\?|\b(?:please|could you|can you|would you|let me know|do you|kindly)\b", re.IGNORECASE
 )
+_PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
+_CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
+_ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
 _MAX_FOUND = 120
 _MAX_TEXT = 20_000
 _AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
@@ -132,9 +135,7 @@ def _match_call(
     ]
     values += _check_closed(requirement, candidate)
     unknown = [check for check in identity if check.result is _UNKNOWN]
-    return MatchResult(
-        _grade([*unknown, *values]), (*checks, *identity, *values), requirement
-    )
+    return MatchResult(_grade([*unknown, *values]), (*checks, *identity, *values), requirement)
 
 
 def _grade(values: list[Check]) -> Match:
@@ -175,20 +176,10 @@ def _check_actor(agent: str, candidate: ContractCandidate) -> Check:
 
 def _is_without_effect(requirement: Requirement, candidate: ContractCandidate) -> bool:
     """Return whether a command does nothing, unless the requirement names that program or flag."""
-    command = candidate.command
-    if command is None:
+    if candidate.command is None:
         return False
-    conditions = [
-        condition
-        for argument, condition in (*requirement.is_.items(), *requirement.where.items())
-        if argument in {candidate.argument, ANY_ARGUMENT}
-    ]
-    if not command.is_executed:
-        return True
-    if command.is_neutral and not any(command.program in c.program for c in conditions):
-        return True
-    named = {word for condition in conditions for word in condition.argument}
-    return not command.inert_flags <= named
+    conditions = (*requirement.is_.values(), *requirement.where.values())
+    return not has_effect(candidate.command, conditions)
 
 
 def _check_closed(requirement: Requirement, candidate: ContractCandidate) -> Iterator[Check]:
@@ -241,30 +232,33 @@ def _is_unrecorded(candidate: ContractCandidate) -> bool:
 
 
 def _find_values(argument: str, candidate: ContractCandidate) -> list[object]:
-    """Return the values that an argument name stands for: one, or for `*` all of them."""
-    if argument == ANY_ARGUMENT or _is_held_in(argument, candidate):
-        if candidate.command is not None or candidate.code is not None or not candidate.is_parsed:
-            own: list[object] = [candidate]
-            return own if argument != ANY_ARGUMENT else [*own, *_list_other_values(candidate)]
-    given = candidate.arguments
+    """Return the values that an argument name stands for: one, or for `*` all of them.
+
+    The command or code of a candidate is represented by the candidate itself.
+    """
+    is_any = argument == ANY_ARGUMENT
+    if candidate.kind in _PARSED_KINDS and (is_any or _is_held_in(argument, candidate)):
+        return [candidate, *(_list_other_values(candidate) if is_any else ())]
     if candidate.call is not None:
-        named = _find_argument(candidate.call.keywords, argument)
-        if argument != ANY_ARGUMENT and named is not None:
-            return [named]
+        named = candidate.call.keywords
+        if not is_any and (found := _find_argument(named, argument)) is not None:
+            return [found]
         # Positional arguments have no names in code.
-        return [*candidate.call.positional, *([] if argument != ANY_ARGUMENT else candidate.call.keywords.values())]
+        return [*candidate.call.positional, *(named.values() if is_any else ())]
+    given = candidate.arguments
     if given is None:
         return _list_unnamed_values(candidate)
-    if argument == ANY_ARGUMENT:
+    if is_any:
         return [value for _, value in flatten_arguments(given)]
     found = _find_argument(given, argument)
     return [] if found is None else [found]
 
 
 def _is_held_in(argument: str, candidate: ContractCandidate) -> bool:
-    return candidate.argument is not None and _fold_name(argument) in {
-        _fold_name(candidate.argument), "text", "command", "cmd", "code", "script", "input",
-    }
+    """Return whether an argument name means the command or code of a candidate."""
+    own = _fold_name(candidate.argument or "")
+    folded = _fold_name(argument)
+    return folded == own or (folded in _CODE_ARGUMENTS and own in _CODE_ARGUMENTS)
 
 
 def _list_other_values(candidate: ContractCandidate) -> list[object]:
@@ -308,7 +302,7 @@ def _check_value(
     condition: Condition, value: object, candidate: ContractCandidate, context: MatchContext
 ) -> Truth:
     """Check all forms of a condition on one value."""
-    if value is UNKNOWN_VALUE:
+    if value == UNKNOWN_VALUE:
         return _UNKNOWN
     results = [
         *_check_context(condition, value, candidate, context),
@@ -336,8 +330,7 @@ def _check_code(condition: Condition, code: PythonCode) -> Truth:
     """Check a condition on Python code: the functions it calls, and its effective text."""
     results: list[Truth] = []
     if condition.calls:
-        called = any(has_call(code, name) for name in condition.calls)
-        results.append(_MATCH if called else _MISMATCH if code.is_complete else _UNKNOWN)
+        results.append(check_calls(condition.calls, code))
     rest = replace(condition, calls=(), for_=None)
     if rest != Condition():
         truth = check_condition(rest, code.effective_text)
@@ -433,7 +426,9 @@ def _list_reporting_sentences(text: str, step_text: str, wanted: MessageConditio
     keep_negations = _NEGATION.search(step_text) is not None or any(
         _NEGATION.search(alternative) for group in wanted.says for alternative in group
     )
-    keep_intents = wanted.asks or re.search(r"\b(?:will|going to|offer|propose|announce|promise)\b", step_text, re.IGNORECASE)
+    keep_intents = wanted.asks or re.search(
+        r"\b(?:will|going to|offer|propose|announce|promise)\b", step_text, re.IGNORECASE
+    )
     return [
         sentence
         for sentence in _SENTENCE.findall(text)
@@ -463,6 +458,6 @@ def _format_value(value: object) -> str:
 
 
 def _format(value: Json) -> str:
-    if value is None or value is UNKNOWN_VALUE:
+    if value is None or value == UNKNOWN_VALUE:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

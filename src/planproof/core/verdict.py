@@ -174,9 +174,9 @@ class Verdict:
 
     `level` is the score rounded down to a level of the table, and `nearest_better` the smallest
     change that would have given a higher one. `steps` and `extras` are the findings. `plan`,
-    `coverage`, `judge` and `inputs` say what was judged and how, `contract` by which contract. `cause` is the known cause of a
-    judge's failure. If a model was asked: `cost`, the evidence that was `rejected`, `warnings`, and
-    the results of `samples` or a `panel`.
+    `coverage`, `judge`, `contract` and `inputs` say what was judged and how. `cause` is the known
+    cause of a judge's failure. If a model was asked: `cost`, the evidence that was `rejected`,
+    `warnings`, and the results of `samples` or a `panel`.
     """
 
     outcome: Outcome
