@@ -20,10 +20,13 @@ from msgspec import Struct
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
-from planproof.core.trace import DERIVED, Kind, Trace
+from planproof.core.trace import DERIVED, Event, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
+
+SHELL = "shell"
+"""The tool of command lines for which a trace names no tool."""
 
 _MAX_TOOLS = 2_000
 _MAX_ARGUMENTS = 200
@@ -117,12 +120,13 @@ def describe_functions(*functions: Callable[..., Any], descriptions: bool = Fals
 def observe_tools(traces: Iterable[Trace]) -> Catalogue:
     """Collect names and argument names from the calls of many traces; an incomplete catalogue.
 
-    What doesn't look like a name, or exceeds the limits, is left out.
+    What doesn't look like a name, or exceeds the limits, is left out. The programs of command lines
+    are not listed, for an agent with a shell has many more: they appear as the tool `shell`.
     """
     observed: dict[str, dict[str, None]] = {}
     for trace in traces:
         for event in trace.events:
-            name = event.name
+            name = SHELL if is_named_by_program(event) else event.name
             if event.kind not in _OBSERVED_KINDS or name is None or not _is_plain_name(name):
                 continue
             if name not in observed and len(observed) == _MAX_TOOLS:
@@ -132,6 +136,16 @@ def observe_tools(traces: Iterable[Trace]) -> Catalogue:
                 if len(arguments) < _MAX_ARGUMENTS:
                     arguments[argument] = None
     return Catalogue(tuple(Tool(name, tuple(names)) for name, names in sorted(observed.items())))
+
+
+def is_named_by_program(event: Event) -> bool:
+    """Return whether a recorded call is a command line that is named by its first word."""
+    return (
+        event.arguments is None
+        and not event.recognition
+        and event.name is not None
+        and event.text.lstrip().partition(" ")[0] == event.name
+    )
 
 
 def _read_file(path: Path) -> Json:
