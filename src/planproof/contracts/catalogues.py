@@ -24,6 +24,7 @@ from planproof.core.trace import DERIVED, Event, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
+from planproof.readers.toolkit.tool_calls import get_command_name
 
 SHELL = "shell"
 """The tool of command lines for which a trace names no tool."""
@@ -143,8 +144,8 @@ def is_named_by_program(event: Event) -> bool:
     return (
         event.arguments is None
         and not event.recognition
-        and event.name is not None
-        and event.text.lstrip().partition(" ")[0] == event.name
+        and event.name not in (None, "sql")
+        and get_command_name(event.text) == event.name
     )
 
 

@@ -128,7 +128,9 @@ def test_tools_are_observed_over_all_traces() -> None:
 
 
 def test_programs_of_command_lines_are_not_listed() -> None:
-    command = Event(id="e1", kind=Kind.ACTION, pointer="", name="find", text="find . -name x")
+    command = Event(
+        id="e1", kind=Kind.ACTION, pointer="", name="find", text="```bash\nfind . -name x\n```"
+    )
     other = Event(id="e2", kind=Kind.ACTION, pointer="", name="Search", text="find out")
     written = Event(
         id="e3", kind=Kind.ACTION, pointer="", name="go", text="go north", recognition="react"
