@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import ValidationError, convert
@@ -26,6 +27,26 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 YamlPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead from the root of a document to a value."""
+
+
+def read_yaml_text(path: Path, max_bytes: int = 4 * _MAX_CHARS) -> str:
+    """Return the text of a YAML file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise InvalidInput(f"has more than {max_bytes:,} bytes.", where=str(path))
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(
+            f"can't be read: {error.strerror}.", where=str(path), advice="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"byte {error.start} is not valid UTF-8.",
+            where=str(path),
+            advice="Save the file as UTF-8 text.",
+        ) from error
 
 
 class _Position(NamedTuple):
@@ -126,9 +147,11 @@ class YamlDocument:
             marked: Any = error
             mark = marked.problem_mark or marked.context_mark
             where = _Position(mark.line + 1, mark.column + 1) if mark else _Position(1, 1)
+            problem = str(marked.problem or marked.context)
             raise InvalidInput(
-                f"is not valid YAML: {marked.problem or marked.context}.",
+                f"is not valid YAML: {problem}.",
                 where=f"{self._name}, {where}",
+                advice="Put text with a colon in quotes." if "':'" in problem else None,
             ) from error
         except (YAMLError, ValueError) as error:
             raise InvalidInput(f"is not valid YAML: {error}.", where=self._name) from error
