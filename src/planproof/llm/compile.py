@@ -17,6 +17,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from planproof.contracts.catalogues import Catalogue, read_catalogue
 from planproof.contracts.contract_file import steps_digest
 from planproof.contracts.contract_validation import check_contract
@@ -94,7 +96,7 @@ async def _ask(
     plan: Plan, catalogue: Catalogue | None, model: Model, options: ModelOptions
 ) -> CompiledContract:
     deadline = monotonic() + options.deadline
-    usage, problem = Usage(), ""
+    usage, problem, errors = Usage(), "", list[str]()
     for _ in range(2):
         question = build_question(plan, catalogue, options.budget, problem)
         if question is None:
@@ -210,26 +212,44 @@ def _build_contract(
     steps = tuple(
         build_step(answers[step.number], step)
         if step.number in leaves and step.number in answers
-        else StepContract(
-            number=step.number, text=step.text, free_order=step.free_order, parent=step.parent
-        )
+        else _start_step(step)
         for step in plan.steps
     )
-    known = catalogue is not None and bool(catalogue.tools)
-    return Contract(
-        plan=steps_digest(plan.steps),
-        origin=ContractOrigin(
-            plan=plan.origin,
-            catalogue="none"
-            if catalogue is None or not known
-            else "complete"
-            if catalogue.is_complete
-            else "observed",
-            catalogue_digest=catalogue.digest if catalogue is not None and known else None,
-            compiler=f"model {model.name}",
-        ),
-        steps=steps,
+    return _start_contract(plan, steps, catalogue, f"model {model.name}")
+
+
+def build_skeleton(plan: Plan, catalogue: Catalogue | None) -> Contract:
+    """Build a contract in which nothing is stated yet, for a person to fill in."""
+    leaves = {step.number for step in plan.leaves}
+    steps = tuple(
+        _start_step(step, uncheckable="not stated yet" if step.number in leaves else None)
+        for step in plan.steps
     )
+    return _start_contract(plan, steps, catalogue, "")
+
+
+def _start_step(step: Step, *, uncheckable: str | None = None) -> StepContract:
+    return StepContract(
+        number=step.number,
+        text=step.text,
+        free_order=step.free_order,
+        uncheckable=uncheckable,
+        parent=step.parent,
+    )
+
+
+def _start_contract(
+    plan: Plan, steps: tuple[StepContract, ...], catalogue: Catalogue | None, compiler: str
+) -> Contract:
+    """Return a contract with the digests of plan and catalogue."""
+    origin = ContractOrigin(plan=plan.origin, compiler=compiler)
+    if catalogue is not None and catalogue.tools:
+        origin = replace(
+            origin,
+            catalogue="complete" if catalogue.is_complete else "observed",
+            catalogue_digest=catalogue.digest,
+        )
+    return Contract(plan=steps_digest(plan.steps), origin=origin, steps=steps)
 
 
 def _check(

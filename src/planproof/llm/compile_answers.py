@@ -46,10 +46,10 @@ class ValueAnswer(_AnswerModel):
     """A condition on one value. All fields that are given must hold; usually it is one."""
 
     any_of: Texts = Field([], description="Texts, one of which must occur as whole words.")
-    number: float | None = None
-    tolerance: float | None = Field(None, description="How far `number` may be off.")
-    min: float | None = None
-    max: float | None = None
+    number: int | float | None = None
+    tolerance: int | float | None = Field(None, description="How far `number` may be off.")
+    min: int | float | None = None
+    max: int | float | None = None
     date: Text | None = Field(None, description="2026-03-12, or partial: 2026-03, --03-12.")
     path: Text | None = Field(None, description="A file or folder.")
     url: Text | None = Field(None, description="A web address, or its host and path.")
@@ -72,10 +72,13 @@ class ValueAnswer(_AnswerModel):
     )
 
 
-class ConditionAnswer(ValueAnswer):
-    """A condition on an argument of a call."""
-
+class _Named(_AnswerModel):
     name: Text = Field(description="Name of the argument; * stands for whichever holds it.")
+
+
+# The order of the bases puts `name` first in schema and examples.
+class ConditionAnswer(ValueAnswer, _Named):
+    """A condition on an argument of a call."""
 
 
 _Conditions = Annotated[list[ConditionAnswer], BeforeValidator(wrap_in_list)]
