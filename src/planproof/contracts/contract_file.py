@@ -47,6 +47,7 @@ MAX_ITEMS = 1_000
 MAX_NAME_CHARS = 200
 _MAX_CHARS = 8_000_000
 _MAX_NODES = 500_000
+_MAX_TEXT_CHARS = 50_000
 _MAX_SHOWN_CHARS = 60
 _LINE_WIDTH = 100
 
@@ -446,6 +447,10 @@ class _Decoder:
     def _decode_scalar(self, type_: Any, value: Json, path: YamlPath) -> Any:
         if not isinstance(value, str):
             raise self._mismatch("one value", value, path)
+        if len(value) > _MAX_TEXT_CHARS:
+            raise self._document.error(
+                f"has {len(value):,} characters; at most {_MAX_TEXT_CHARS:,} are allowed.", path
+            )
         try:
             scalar = msgspec.convert(value, type_, strict=False)
         except msgspec.ValidationError as error:
