@@ -31,7 +31,7 @@ from planproof.core.model import Cause, Model, ModelFailed, Question
 from planproof.core.plan import Plan, Step
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
-from planproof.llm.compile_answers import CompileAnswer, StepAnswer, build_step
+from planproof.llm.compile_answers import CompileAnswer, StepAnswer, build_step, fold
 from planproof.llm.prompting.escaping import (
     clip_middle,
     escape_text,
@@ -162,7 +162,7 @@ def _write_plan(steps: Sequence[Step]) -> str:
 def _write_step(step: Step) -> str:
     """Write the text of a step, and what the plan says about it outside its text."""
     remarks: list[str] = []
-    if step.condition and _fold(step.condition) not in _fold(step.text):
+    if step.condition and fold(step.condition) not in fold(step.text):
         remarks.append(f" [condition: {wrap_in_guillemets(step.condition)}]")
     if step.optional and "optional" not in step.text.lower():
         remarks.append(" [optional]")
@@ -210,7 +210,7 @@ def _build_contract(
     answers = {answered.number: answered for answered in answer.steps}
     leaves = {step.number for step in plan.leaves}
     steps = tuple(
-        build_step(answers[step.number], step)
+        build_step(answers[step.number], step, plan)
         if step.number in leaves and step.number in answers
         else _start_step(step)
         for step in plan.steps
@@ -294,24 +294,20 @@ def _check_answer(plan: Plan, answer: CompileAnswer) -> Iterator[str]:
 
 def _check_step(answer: StepAnswer, step: Step, parent: Step | None) -> Iterator[str]:
     where = f"step {step.number}"
-    if _fold(answer.text) not in (_fold(step.text), _fold(wrap_in_guillemets(step.text)[1:-1])):
+    if fold(answer.text) not in (fold(step.text), fold(wrap_in_guillemets(step.text)[1:-1])):
         yield f"{where}: `text` is not the text of this step of the plan; copy it"
     if answer.uncheckable and answer.all_of:
         yield f"{where}: has both `all_of` and `uncheckable`; give one of them"
     if any(part.any_of and part.model_fields_set != {"any_of"} for part in answer.all_of):
         yield f"{where}: a requirement with `any_of` must have no other field"
-    words = _fold(f"{_write_step(step)} {_write_step(parent) if parent else ''}")
+    words = fold(f"{_write_step(step)} {_write_step(parent) if parent else ''}")
     if answer.optional and not (
-        _fold(answer.optional) in words
-        and (step.optional or _OPTIONAL_WORDS & set(_fold(answer.optional).split()))
+        fold(answer.optional) in words
+        and (step.optional or _OPTIONAL_WORDS & set(fold(answer.optional).split()))
     ):
         yield f"{where}: `optional` must quote words of the step that allow leaving it out"
-    if answer.when and (not answer.when.for_.strip() or _fold(answer.when.for_) not in words):
+    if answer.when and (not answer.when.for_.strip() or fold(answer.when.for_) not in words):
         yield f"{where}: `when.for` must quote the condition as the step states it"
-
-
-def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _open_model(name: str) -> Model:

@@ -24,7 +24,7 @@ from planproof.core.contract import (
     Times,
     When,
 )
-from planproof.core.plan import Step
+from planproof.core.plan import Plan, Step
 from planproof.llm.answer_fields import Text, Texts, wrap_in_list
 
 
@@ -160,22 +160,36 @@ class CompileAnswer(_AnswerModel):
     steps: list[StepAnswer]
 
 
-def build_step(answer: StepAnswer, step: Step) -> StepContract:
+def build_step(answer: StepAnswer, step: Step, plan: Plan) -> StepContract:
     """Convert the answer about a step; number, text, parent and order are those of the plan."""
     when = answer.when
     return StepContract(
         number=step.number,
         text=step.text,
         all_of=tuple(_build_requirement(part) for part in answer.all_of),
-        when=When(step=when.step, result=_build_conditions(when.result), for_=when.for_)
+        when=When(
+            step=when.step,
+            result=_build_conditions(when.result),
+            for_=_quote(when.for_, step, plan),
+        )
         if when
         else None,
         else_of=answer.else_of,
-        optional=answer.optional or None,
+        optional=_quote(answer.optional, step, plan) if answer.optional else None,
         free_order=step.free_order,
         uncheckable=answer.uncheckable or None,
         parent=step.parent,
     )
+
+
+def fold(text: str) -> str:
+    """Return a text without differences in case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def _quote(words: str, step: Step, plan: Plan) -> str:
+    """Return words of a plan; what it states in fields of its own is quoted as the whole step."""
+    return words if any(fold(words) in fold(one.text) for one in plan.steps) else step.text
 
 
 def _build_requirement(answer: AlternativeAnswer) -> Requirement:

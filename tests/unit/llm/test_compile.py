@@ -166,7 +166,8 @@ def test_every_field_of_an_answer_is_converted() -> None:
         )
     )
     step = Step(number="3", text="x", parent="2", free_order=True)
-    assert build_step(answer.steps[0], step) == StepContract(
+    plan = Plan((Step(number="1", text="x if you like, and if y"), step))
+    assert build_step(answer.steps[0], step, plan) == StepContract(
         number="3",
         text="x",
         parent="2",
@@ -239,6 +240,21 @@ _OTHER_WORDS = _answer(
     },
     _BOOK,
 )
+_OTHER_WORDS_TOO = _answer(
+    {
+        **_SEARCH,
+        "all_of": [
+            {
+                "call": ["search_flights"],
+                "where": [
+                    {"name": "origin", "any_of": ["Lisbon"]},
+                    {"name": "origin", "any_of": ["PAR"], "for": "Paris"},
+                ],
+            }
+        ],
+    },
+    _BOOK,
+)
 _ALL_OPTIONAL = _answer({**_SEARCH, "optional": "flights"}, {**_BOOK, "optional": "the flight"})
 _WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "another plan": (_OTHER_PLAN, "`text` is not the text of this step"),
@@ -263,10 +279,11 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
         _answer({**_SEARCH, "all_of": [{"call": ["bash"], "any_of": [{"call": ["x"]}]}]}, _BOOK),
         "must have no other field",
     ),
-    "nothing stated": (_answer({**_SEARCH, "all_of": []}, _BOOK), "steps"),
+    "nothing stated": (_answer({**_SEARCH, "all_of": []}, _BOOK), "no requirement"),
     "an unknown tool": (_UNKNOWN_TOOL, "search_flight"),
     "a generic tool without is": (_NO_IS, "bash"),
     "words that the step does not have": (_OTHER_WORDS, "Paris"),
+    "words that the step does not have, in a second condition": (_OTHER_WORDS_TOO, "Paris"),
 }
 
 
@@ -340,10 +357,11 @@ def test_what_a_plan_says_outside_the_text_of_a_step_is_shown() -> None:
         },
     ]
     compiled, model = _compile(_answer(*answers), plan=Plan(steps))
-    assert (
-        "2. «Book a seat» [condition: «a seat is free»] [optional]" in model.questions[0].parts[1]
-    )
-    assert compiled.contract.steps[1].text == "Book a seat"
+    shown = str(model.questions[0].parts[1])
+    assert "2. «Book a seat» [condition: «a seat is free»] [optional]" in shown
+    step = compiled.contract.steps[1]
+    assert step.text == step.optional == "Book a seat"
+    assert step.when == When(for_="Book a seat")
 
 
 def test_only_leaves_are_answered() -> None:
