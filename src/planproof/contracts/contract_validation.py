@@ -506,9 +506,16 @@ class _Checker:
             other = first_by_requirements.setdefault((key, repr(step.when)), step)
             if other is step or fold(other.text) == fold(step.text):
                 continue
-            # Steps that name other values differ; other words may ask for the same thing again.
-            report = _doubt if _name_values(other) == _name_values(step) else _error
-            yield report(
+            # Steps that name other values differ. Other words may ask for the same thing again, and
+            # a call may take none of the values, but an id that an earlier step returned.
+            refers = any(
+                condition.from_step is not None
+                for requirement in step.all_of
+                for part in requirement.alternatives
+                for condition in _iter_conditions(part)
+            )
+            is_mistake = not refers and _name_values(other) != _name_values(step)
+            yield (_error if is_mistake else _doubt)(
                 _Place(f"step {step.number}", ("steps", index)),
                 f"no run could tell it from step {other.number}: their requirements are equal.",
                 "Add a value by which they differ.",

@@ -316,6 +316,25 @@ def test_unknown_tools_are_accepted_for_an_observed_catalogue() -> None:
     assert compiled.contract.steps[0].all_of[0].call == ("search_flight",)
 
 
+def test_steps_that_no_call_could_tell_apart_are_a_doubt() -> None:
+    plan = [
+        "Search flights from Lisbon to Berlin",
+        "Book the flight of 3 August",
+        "Book the flight of 4 August",
+    ]
+    book = {"call": ["book_flight"], "where": [{"name": "flight_id", "from_step": "1"}]}
+    compiled, model = _compile(
+        _answer(
+            _SEARCH,
+            {"number": "2", "text": plan[1], "all_of": [book]},
+            {"number": "3", "text": plan[2], "all_of": [book]},
+        ),
+        plan=plan,
+    )
+    assert len(model.questions) == 1
+    assert any("no run could tell it from step 2" in doubt for doubt in compiled.doubts)
+
+
 def test_optional_steps_and_conditions_with_the_words_of_the_plan() -> None:
     plan = ["Search flights", "If there is none, tell the user", "Book a seat (optional)"]
     compiled, _ = _compile(
