@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planproof.contracts.contract_file import (
@@ -14,6 +14,7 @@ from planproof.contracts.contract_file import (
     format_contract,
     parse_contract,
     to_json,
+    update_contract_text,
 )
 from planproof.core.contract import (
     Condition,
@@ -177,3 +178,10 @@ def test_a_contract_is_read_as_it_was_written(contract: Contract) -> None:
 def test_comments_do_not_change_a_contract(contract: Contract, notes: list[str]) -> None:
     comments = {step.number: notes for step in contract.steps}
     assert parse_contract(format_contract(contract, comments=comments), "c") == contract
+
+
+@settings(max_examples=25)  # an edit parses with comments, which is slow
+@given(contracts(), contracts())
+def test_an_edited_file_is_the_new_contract(old: Contract, new: Contract) -> None:
+    text = update_contract_text(format_contract(old), new)
+    assert parse_contract(text, "c") == new

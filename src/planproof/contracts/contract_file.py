@@ -7,6 +7,7 @@ where a requirement is expected; one value where a list is expected; `times: 2`.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import unicodedata
@@ -47,6 +48,7 @@ MAX_ITEMS = 1_000
 MAX_NAME_CHARS = 200
 _MAX_CHARS = 8_000_000
 _MAX_NODES = 500_000
+_MAX_TEXT_CHARS = 50_000
 _MAX_SHOWN_CHARS = 60
 _LINE_WIDTH = 100
 
@@ -158,6 +160,68 @@ def format_contract(contract: Contract, *, comments: Mapping[str, Sequence[str]]
 def to_json(contract: Contract) -> str:
     """Return a contract as JSON, in the same short forms."""
     return json.dumps(encode_contract(contract), indent=2) + "\n"
+
+
+def update_contract_text(text: str, contract: Contract) -> str:
+    """Return the text of a contract file, changed to another contract.
+
+    Comments and the way in which unchanged parts are written stay.
+    """
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - only where a contract is edited
+
+    old = encode_contract(parse_contract(text, "contract"))
+    if text.lstrip().startswith("{"):
+        return to_json(contract)
+    try:
+        updated = _edit_text(text, old, encode_contract(contract))
+        is_equal = parse_contract(updated, "contract") == contract
+    except (YAMLError, InvalidInput):
+        is_equal, updated = False, ""
+    # An unusual layout may not survive the edit; the content must.
+    return updated if is_equal else format_contract(contract)
+
+
+def _edit_text(text: str, old: dict[str, Json], new: dict[str, Json]) -> str:
+    from ruamel.yaml import YAML  # noqa: PLC0415 - only where a contract is edited
+
+    yaml: Any = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = _MAX_CHARS
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    document = yaml.load(text)
+    old_steps = {step["number"]: step for step in old.get("steps", ())}
+    steps: list[Json] = document.get("steps", [])
+    if {"steps"} <= old.keys() & new.keys() and is_list(steps):
+        kept = {str(step["number"]): step for step in steps}
+        numbers = {step["number"] for step in new["steps"]}
+        for index in reversed(range(len(steps))):
+            if str(steps[index]["number"]) not in numbers:
+                del steps[index]
+        for index, step in enumerate(new["steps"]):
+            number = step["number"]
+            node = kept.get(number)
+            if node is None:
+                steps.insert(index, yaml.load("\n".join(_format_mapping(step, ""))))
+            else:
+                _edit_mapping(yaml, node, old_steps[number], step)
+                if steps[index] is not node:
+                    steps[index:] = [node, *(other for other in steps[index:] if other is not node)]
+        old, new = {**old, "steps": None}, {**new, "steps": None}
+    _edit_mapping(yaml, document, old, new)
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def _edit_mapping(yaml: Any, node: Any, old: dict[str, Json], new: dict[str, Json]) -> None:
+    """Change the fields of a node that differ; the other ones stay as they are written."""
+    if old == new:
+        return
+    for name in [name for name in node if name not in new]:
+        del node[name]
+    for name, value in new.items():
+        if name not in node or old.get(name) != value:
+            node[name] = yaml.load("\n".join(_format_mapping({name: value}, "")))[name]
 
 
 def encode_contract(contract: Contract) -> dict[str, Json]:
@@ -435,7 +499,8 @@ class _Decoder:
         known = _fields_of(type_)
         for name in value:
             if name not in known:
-                advice = did_you_mean(name[:_MAX_SHOWN_CHARS], known)
+                possible = {*known, *(_fields_of(Requirement) if type_ is StepContract else ())}
+                advice = did_you_mean(name[:_MAX_SHOWN_CHARS], possible)
                 if type_ is Condition:
                     advice += " An argument inside another is written `outer.inner`."
                 raise self._document.error(
@@ -446,6 +511,10 @@ class _Decoder:
     def _decode_scalar(self, type_: Any, value: Json, path: YamlPath) -> Any:
         if not isinstance(value, str):
             raise self._mismatch("one value", value, path)
+        if len(value) > _MAX_TEXT_CHARS:
+            raise self._document.error(
+                f"has {len(value):,} characters; at most {_MAX_TEXT_CHARS:,} are allowed.", path
+            )
         try:
             scalar = msgspec.convert(value, type_, strict=False)
         except msgspec.ValidationError as error:

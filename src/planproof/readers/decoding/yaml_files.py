@@ -20,6 +20,7 @@ _T = TypeVar("_T")
 _MAX_CHARS = 1_000_000
 _MAX_NODES = 100_000
 _MAX_DEPTH = 50
+_MAX_PURE_CHARS = 200_000
 _MESSAGE_PATH = re.compile(r"(?P<what>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
 _PATH_PART = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
 _UNKNOWN_FIELD = re.compile(r"unknown field `([^`]*)`")
@@ -47,6 +48,10 @@ def read_yaml_text(path: Path, max_bytes: int = 4 * _MAX_CHARS) -> str:
             where=str(path),
             advice="Save the file as UTF-8 text.",
         ) from error
+
+
+class _UnexpectedColon(Exception):
+    """The fast parser, of YAML 1.1, refuses `{url: https://...}`, which YAML 1.2 allows."""
 
 
 class _Position(NamedTuple):
@@ -86,20 +91,27 @@ class YamlDocument:
         self._name = name
         self._nulls = nulls
         self._max_chars, self._max_nodes = max_chars, max_nodes
+        try:
+            self.value: Json = self._load(text, is_pure=False)
+        except _UnexpectedColon:
+            self.value = self._load(text, is_pure=True)
+
+    def _load(self, text: str, *, is_pure: bool) -> Json:
         self._root = _Node(_Position(1, 1))
         self._node_count = 0
-        events = self._parse(text)
+        events = self._parse(text, is_pure=is_pure)
         next(events)  # the start of the stream
         if type(next(events)).__name__ != "DocumentStartEvent":
-            raise InvalidInput("is empty.", where=name)
+            raise InvalidInput("is empty.", where=self._name)
         first = next(events)
         self._root.position = _position_of(first)
-        self.value: Json = self._build(first, events, self._root, 0)
+        value = self._build(first, events, self._root, 0)
         next(events)
         if type(extra := next(events)).__name__ != "StreamEndEvent":
             raise InvalidInput(
-                "contains more than one document.", where=f"{name}, {_position_of(extra)}"
+                "contains more than one document.", where=f"{self._name}, {_position_of(extra)}"
             )
+        return value
 
     def convert(self, type_: type[_T]) -> _T:
         """Convert the document to a type; errors name the line and column."""
@@ -130,7 +142,7 @@ class YamlDocument:
         unknown = _UNKNOWN_FIELD.search(what)
         return self.error(f"{what}.", f"{path}.{unknown[1]}" if unknown else path)
 
-    def _parse(self, text: str) -> Iterator[Any]:
+    def _parse(self, text: str, *, is_pure: bool) -> Iterator[Any]:
         """Yield the parser's events: they show anchors and tags, which nodes do not."""
         from ruamel.yaml import YAML  # noqa: PLC0415 - only where a YAML file is read
         from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415 - as above
@@ -141,13 +153,15 @@ class YamlDocument:
                 where=self._name,
             )
         try:
-            parser: Any = YAML(typ="safe")
+            parser: Any = YAML(typ="safe", pure=is_pure)
             yield from parser.parse(text)
         except MarkedYAMLError as error:
             marked: Any = error
             mark = marked.problem_mark or marked.context_mark
             where = _Position(mark.line + 1, mark.column + 1) if mark else _Position(1, 1)
             problem = str(marked.problem or marked.context)
+            if "':'" in problem and not is_pure and len(text) <= _MAX_PURE_CHARS:
+                raise _UnexpectedColon from error
             raise InvalidInput(
                 f"is not valid YAML: {problem}.",
                 where=f"{self._name}, {where}",
