@@ -11,6 +11,7 @@ from enum import Enum, auto
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planproof.contracts.catalogues import SHELL, is_named_by_program
 from planproof.contracts.generic_tools import find_language
 from planproof.contracts.python_values import CodeCall, PythonCode, parse_python
 from planproof.contracts.shell_values import ShellCommand, parse_shell, to_shell_text
@@ -157,12 +158,12 @@ def _build_calls(
         position=position,
         event=event,
         kind=CandidateKind.CALL,
-        name=roles.canonical_name(event.name or ""),
+        name=roles.canonical_name(name_tool(event)),
         is_accountable=is_accountable,
     )
     for argument, text in iter_texts(event):
         is_unnamed = argument == TEXT_ARGUMENT
-        language = find_language(event.name or "", ANY_ARGUMENT if is_unnamed else argument)
+        language = find_language(name_tool(event), ANY_ARGUMENT if is_unnamed else argument)
         if language == "shell":
             yield from _build_commands(replace(call, argument=argument), text)
             return
@@ -170,6 +171,11 @@ def _build_calls(
             yield from _build_code(replace(call, argument=argument), text, roles)
             return
     yield call
+
+
+def name_tool(event: Event) -> str:
+    """Return the name under which a contract knows the tool of a call."""
+    return SHELL if is_named_by_program(event) else event.name or ""
 
 
 def iter_texts(event: Event) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,14 @@ from planproof.checking.event_text import cite, collect_strings
 from planproof.checking.plan_findings import assemble_findings
 from planproof.contracts.condition_check import check_condition
 from planproof.contracts.terms import extract_terms
-from planproof.core.contract import Contract, Match, Requirement, StepContract, Truth
+from planproof.core.contract import (
+    Contract,
+    Match,
+    Requirement,
+    StepContract,
+    Truth,
+    iter_requirements,
+)
 from planproof.core.finding import Check, Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.plan import Plan
@@ -284,7 +291,8 @@ class RunFindings:
         for index, span in enumerate(ranges):
             if span is None or not span[0] < position < span[1]:
                 continue
-            tools = {tool.lower() for part in self._steps[index].all_of for tool in part.with_}
+            requirements = iter_requirements(self._steps[index])
+            tools = {tool.lower() for requirement in requirements for tool in requirement.with_}
             if name in tools:
                 return index
         if self._roles.find_mark(event) != "supporting":

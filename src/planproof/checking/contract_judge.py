@@ -159,23 +159,31 @@ class StepMatcher:
             self._in_progress.add(index)
             step = self.steps[index]
             self._parts[index] = tuple(
-                self._match_part(step, requirement) for requirement in self._expand(step)
+                part
+                for requirement in step.all_of
+                for part in self._match_requirement(step, requirement)
             )
             self._in_progress.discard(index)
         return self._parts[index]
 
-    def _expand(self, step: StepContract) -> Iterator[Requirement]:
-        """Yield the requirements of a step, one per value where it must be met for each value."""
-        for requirement in step.all_of:
-            values: tuple[str, ...] | None = requirement.each
-            if requirement.each_from is not None:
-                values = self._list_each_from(requirement.each_from)
-            if values is None:
-                yield requirement
-            elif requirement.each or requirement.each_from:
-                yield from (_substitute_each(requirement, value) for value in values)
-            else:
-                yield requirement
+    def _match_requirement(self, step: StepContract, requirement: Requirement) -> list[Part]:
+        """Return the parts of a requirement; of alternatives that differ in number, the best."""
+        alternatives = requirement.alternatives
+        first = alternatives[0].times
+        if all(one.times == first and not _is_for_each(one) for one in alternatives):
+            return [self._match_part(step, requirement, first)]
+        ways = [
+            [self._match_part(step, one, one.times) for one in self._expand(alternative)]
+            for alternative in alternatives
+        ]
+        return max(ways, key=_rate_parts)
+
+    def _expand(self, requirement: Requirement) -> list[Requirement]:
+        """Return one requirement per value where it must be met for each value."""
+        values = requirement.each
+        if requirement.each_from is not None:
+            values = self._list_each_from(requirement.each_from) or ()
+        return [_substitute_each(requirement, value) for value in values] or [requirement]
 
     def _list_each_from(self, number: str) -> tuple[str, ...] | None:
         """Return the values of the list that a step returned; None if it returned none."""
@@ -185,7 +193,7 @@ class StepMatcher:
                 return tuple(str(item) for item in value[:_MAX_EACH])
         return None
 
-    def _match_part(self, step: StepContract, requirement: Requirement) -> Part:
+    def _match_part(self, step: StepContract, requirement: Requirement, times: Times) -> Part:
         best: dict[int, MatchResult] = {}
         for alternative in requirement.alternatives:
             for index in self._list_indices(alternative):
@@ -194,7 +202,6 @@ class StepMatcher:
                     index not in best or _GRADE[result.match] > _GRADE[best[index].match]
                 ):
                     best[index] = result
-        times = requirement.times
         return Part(dict(sorted(best.items())), times.min, times.max, requirement)
 
     def _list_indices(self, requirement: Requirement) -> list[int]:
@@ -262,6 +269,19 @@ class StepMatcher:
                 continue
             if condition.var not in self.variables and check.found:
                 yield condition.var, check.found
+
+
+def _is_for_each(requirement: Requirement) -> bool:
+    return bool(requirement.each) or requirement.each_from is not None
+
+
+def _rate_parts(parts: list[Part]) -> tuple[float, int]:
+    """Rate an alternative by how much of it candidates meet: in full, then at all."""
+    full = sum(
+        sum(result.match is Match.FULL for result in part.matches.values()) >= part.min
+        for part in parts
+    )
+    return full / len(parts), sum(bool(part.matches) for part in parts)
 
 
 def _substitute_each(requirement: Requirement, value: str) -> Requirement:

@@ -306,7 +306,8 @@ def _check_value(
         return _UNKNOWN
     results = [
         *_check_context(condition, value, candidate, context),
-        _check_form(replace(condition, var=None, from_step=None), value, candidate),
+        _check_form(replace(condition, var=None, from_step=None, all_of=()), value, candidate),
+        *(_check_value(further, value, candidate, context) for further in condition.all_of),
     ]
     if _MISMATCH in results:
         return _MISMATCH
