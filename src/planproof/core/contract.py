@@ -267,7 +267,7 @@ class Contract(_Data, frozen=True, rename={"variables": "vars", "format": "planp
                     text=step.text,
                     parts=(step.text,),
                     condition=step.when.for_ if step.when else None,
-                    optional=step.optional is not None,
+                    optional=step.optional is not None or not step.counted,
                     free_order=step.free_order,
                     parent=step.parent,
                 )
