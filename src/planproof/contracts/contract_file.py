@@ -62,8 +62,8 @@ SCALAR_FIELDS: Mapping[type[Struct], str] = {
     When: "for",
 }
 """The field that a scalar stands for where one of these types is expected."""
-LIST_TYPES = (Condition, MessageCondition, Requirement)
-"""The types for which a list may stand as well."""
+_LIST_TYPES = (Condition, MessageCondition, Requirement)
+"""The types for which a list may stand as well, because that field is one."""
 EACH = "$each"
 _JSON_ESCAPE = re.compile(r"\\(?:(u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|.)")
 _VARIABLE = re.compile(r"\$([^\W\d]\w*)")
@@ -476,7 +476,7 @@ class _Decoder:
                 return {"each": "true"}
             if variable := _VARIABLE.fullmatch(value):
                 return {"var": variable[1]}
-        is_short = isinstance(value, str) or (is_list(value) and type_ in LIST_TYPES)
+        is_short = isinstance(value, str) or (is_list(value) and type_ in _LIST_TYPES)
         if not is_short or type_ not in SCALAR_FIELDS:
             raise self._mismatch("a mapping", value, path)
         return {SCALAR_FIELDS[type_]: value}

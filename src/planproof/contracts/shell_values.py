@@ -1001,7 +1001,8 @@ def has_effect(command: ShellCommand, conditions: Iterable[Condition]) -> bool:
     named = {
         word
         for condition in conditions
-        for text in (*condition.program, *condition.argument, *condition.any_of, condition.equals)
+        for part in condition.parts
+        for text in (*part.program, *part.argument, *part.any_of, part.equals)
         for word in (text or "").split()
     }
     if command.is_neutral and command.program not in named:
@@ -1018,7 +1019,7 @@ def check_command(condition: Condition, command: ShellCommand) -> Truth:
     """
     if not command.is_executed:
         return Truth.MISMATCH
-    return all_true(_check_forms(condition, command))
+    return all_true(truth for part in condition.parts for truth in _check_forms(part, command))
 
 
 def _check_forms(condition: Condition, command: ShellCommand) -> Iterator[Truth]:
