@@ -220,6 +220,63 @@ class ModelJudgeOptions:
         )
 
 
+ContractOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--contract",
+        metavar="FILE",
+        help="Check against this contract instead of asking a judge; its steps are the plan.",
+    ),
+]
+VariableOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--var", metavar="NAME=VALUE", help="Value of a variable of the contract; can be repeated."
+    ),
+]
+AllowDriftOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-drift", help="Use the contract even if the given plan has changed since."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions(ModelJudgeOptions):
+    """Options of commands that judge by a contract too."""
+
+    contract: ContractOption = None
+    var: VariableOption = None
+    allow_drift: AllowDriftOption = False
+
+    def make_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
+        """Make the judge that checks the contract; without one, the judge that is named."""
+        if self.contract is None:
+            if self.var or self.allow_drift:
+                raise typer.BadParameter("--var and --allow-drift require --contract.")
+            return ModelJudgeOptions.make_judge(self, name, configuration)
+        if name not in (None, "contract") or self.models:
+            raise typer.BadParameter("--contract needs no model: omit --judge and --model.")
+        from planproof.checking.contract_judge import ContractJudge
+        from planproof.contracts.contract_file import read_contract
+        from planproof.core.vocabulary import Vocabulary
+
+        return ContractJudge(
+            read_contract(self.contract),
+            configuration.vocabulary or Vocabulary(),
+            dict(map(_parse_variable, self.var or ())),
+            allow_drift=self.allow_drift,
+        )
+
+
+def _parse_variable(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator):
+        raise typer.BadParameter(f"--var {text}: expected NAME=VALUE.")
+    return name, value
+
+
 _T = TypeVar("_T")
 
 

@@ -30,7 +30,7 @@ from planproof.cli.options import (
     DataOptions,
     EngineOptions,
     EvaluatorFactory,
-    ModelJudgeOptions,
+    JudgeOptions,
     StoreOption,
     TagOption,
     open_or_create_store,
@@ -58,9 +58,7 @@ if TYPE_CHECKING:
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 
-@option_groups(
-    data_options=DataOptions, engine_options=EngineOptions, judge_options=ModelJudgeOptions
-)
+@option_groups(data_options=DataOptions, engine_options=EngineOptions, judge_options=JudgeOptions)
 def run(
     paths: DataArgument,
     *,
@@ -79,7 +77,7 @@ def run(
     profile: ProfileOption = None,
     plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
-    judge_options: ModelJudgeOptions,
+    judge_options: JudgeOptions,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Estimate the model requests, and don't send them."),

@@ -355,6 +355,8 @@ class _Checker:
         if condition.tolerance < 0 or (condition.tolerance and condition.number is None):
             yield _error(place.enter("tolerance"), "`tolerance` must be positive, with a `number`.")
         yield from self._check_words(condition, place)
+        for index, part in enumerate(condition.all_of):
+            yield from self._check_condition(part, place.enter("all_of", index))
 
     def _check_words(self, condition: Condition, place: _Place) -> Iterator[Problem]:
         """Check that the step contains the words in `for`, or else the value itself."""
@@ -400,9 +402,11 @@ class _Checker:
                 requirement.each_from, place.enter("each_from"), is_earlier=True
             )
         has_values = bool(requirement.each) or requirement.each_from is not None
+        # An alternative may have values of its own.
+        own = (part for part in requirement.any_of if not part.each and part.each_from is None)
         uses_value = any(
             condition.is_each
-            for part in (requirement, *requirement.any_of)
+            for part in (requirement, *own)
             for condition in _iter_conditions(part)
         )
         if has_values and not uses_value:
@@ -502,9 +506,16 @@ class _Checker:
             other = first_by_requirements.setdefault((key, repr(step.when)), step)
             if other is step or fold(other.text) == fold(step.text):
                 continue
-            # Steps that name other values differ; other words may ask for the same thing again.
-            report = _doubt if _name_values(other) == _name_values(step) else _error
-            yield report(
+            # Steps that name other values differ. Other words may ask for the same thing again, and
+            # a call may take none of the values, but an id that an earlier step returned.
+            refers = any(
+                condition.from_step is not None
+                for requirement in step.all_of
+                for part in requirement.alternatives
+                for condition in _iter_conditions(part)
+            )
+            is_mistake = not refers and _name_values(other) != _name_values(step)
+            yield (_error if is_mistake else _doubt)(
                 _Place(f"step {step.number}", ("steps", index)),
                 f"no run could tell it from step {other.number}: their requirements are equal.",
                 "Add a value by which they differ.",
@@ -560,10 +571,16 @@ def _list_values(condition: Condition) -> list[str]:
 
 
 def _iter_conditions(requirement: Requirement) -> Iterator[Condition]:
-    yield from requirement.is_.values()
-    yield from requirement.where.values()
-    for message in (requirement.message, requirement.reasoning):
-        yield from message.values if message is not None else ()
+    messages = (requirement.message, requirement.reasoning)
+    conditions = [
+        *requirement.is_.values(),
+        *requirement.where.values(),
+        *(value for message in messages if message is not None for value in message.values),
+    ]
+    while conditions:
+        condition = conditions.pop()
+        yield condition
+        conditions += condition.all_of
 
 
 def _iter_all_requirements(contract: Contract) -> Iterator[Requirement]:
@@ -580,10 +597,14 @@ def _without_quotes(requirement: Requirement) -> Requirement:
     """Return a requirement without the words that its values stand for."""
     return replace(
         requirement,
-        is_={name: replace(value, for_=None) for name, value in requirement.is_.items()},
-        where={name: replace(value, for_=None) for name, value in requirement.where.items()},
+        is_={name: _without_quote(value) for name, value in requirement.is_.items()},
+        where={name: _without_quote(value) for name, value in requirement.where.items()},
         any_of=tuple(map(_without_quotes, requirement.any_of)),
     )
+
+
+def _without_quote(condition: Condition) -> Condition:
+    return replace(condition, for_=None, all_of=tuple(map(_without_quote, condition.all_of)))
 
 
 def _name_values(step: StepContract) -> frozenset[str]:

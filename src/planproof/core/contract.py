@@ -66,7 +66,7 @@ class Condition(
     only requires the argument to be there. `not_` are texts that must not occur. `from_step`: the
     value occurs in a result of that step. `var`: it equals that variable. `is_each` stands for the
     current value of the requirement's `each`. `for_` quotes the words of the step that the value
-    stands for.
+    stands for. `all_of` are further conditions on the same value.
     """
 
     any_of: tuple[str, ...] = ()
@@ -89,6 +89,7 @@ class Condition(
     var: str | None = None
     is_each: bool = False
     for_: str | None = None
+    all_of: tuple[Condition, ...] = ()
 
 
 Conditions: TypeAlias = dict[str, Condition]
@@ -266,7 +267,7 @@ class Contract(_Data, frozen=True, rename={"variables": "vars", "format": "planp
                     text=step.text,
                     parts=(step.text,),
                     condition=step.when.for_ if step.when else None,
-                    optional=step.optional is not None,
+                    optional=step.optional is not None or not step.counted,
                     free_order=step.free_order,
                     parent=step.parent,
                 )

@@ -102,10 +102,11 @@ class Extra:
 
 @dataclass(frozen=True)
 class Findings:
-    """All findings of a judge on one case."""
+    """All findings of a judge on one case; its `notes` belong to the coverage of the trace."""
 
     steps: tuple[StepFinding, ...]
     extras: tuple[Extra, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def counted_steps(self) -> tuple[StepFinding, ...]:

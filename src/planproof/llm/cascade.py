@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
-from planproof.checking.rules import Analysis, analyze
+from planproof.checking.similarity_analysis import Analysis, analyze
 from planproof.core.content import Content
 from planproof.core.finding import Extra, Findings, Severity, StepFinding
 from planproof.core.judge import Judgement

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from planproof.checking.rules import Analysis, Rules, analyze
+from planproof.checking.rules import Rules
+from planproof.checking.similarity_analysis import Analysis, analyze
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
