@@ -129,11 +129,12 @@ def contract_digest(contract: Contract) -> str:
 
 def steps_digest(steps: Iterable[Step | StepContract]) -> str:
     """Return the digest of numbers and texts of steps; case and white space do not matter."""
-    folded = [[step.number, _fold(step.text)] for step in steps]
+    folded = [[step.number, fold_text(step.text)] for step in steps]
     return compute_digest(json.dumps(folded, separators=(",", ":")))
 
 
-def _fold(text: str) -> str:
+def fold_text(text: str) -> str:
+    """Return the text of a step in the form in which two plans are compared."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -297,7 +298,7 @@ def _encode_struct(part: Struct) -> Json:
 def _format_mapping(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
     for key, value in mapping.items():
         head = f"{indent}{_format_scalar(key, is_flow=True)}:"
-        flow = _format_flow(value)
+        flow = format_flow(value)
         if not (is_list(value) or is_object(value)):
             yield f"{head} {_format_scalar(value)}"
         elif not value or len(head) + len(flow) < _LINE_WIDTH:
@@ -312,23 +313,24 @@ def _format_mapping(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
 
 
 def _format_item(item: Json, indent: str) -> Iterator[str]:
-    if is_object(item) and ("number" in item or len(_format_flow(item)) > _LINE_WIDTH):
+    if is_object(item) and ("number" in item or len(format_flow(item)) > _LINE_WIDTH):
         first, *others = _format_mapping(item, f"{indent}  ")
         yield f"{indent}- {first.lstrip()}"
         yield from others
     else:
-        yield f"{indent}- {_format_flow(item)}"
+        yield f"{indent}- {format_flow(item)}"
 
 
-def _format_flow(value: Json) -> str:
+def format_flow(value: Json) -> str:
+    """Return a value as YAML on one line."""
     if is_object(value):
         items = (
-            f"{_format_scalar(key, is_flow=True)}: {_format_flow(item)}"
+            f"{_format_scalar(key, is_flow=True)}: {format_flow(item)}"
             for key, item in value.items()
         )
         return f"{{{', '.join(items)}}}"
     if is_list(value):
-        return f"[{', '.join(map(_format_flow, value))}]"
+        return f"[{', '.join(map(format_flow, value))}]"
     return _format_scalar(value, is_flow=True)
 
 
