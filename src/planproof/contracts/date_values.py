@@ -46,7 +46,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _WANTED = re.compile(
-    r"(?:(?P<year>\d{4})|-)(?:-(?P<month>\d{2}|(?=-))(?:-(?P<day>\d{2}))?)?(?:[T ].{0,40})?"
+    r"(?:(?P<year>\d{4})|-)(?:-(?P<month>\d{2}|(?=-))(?:-(?P<day>\d{2}))?)?(?:[T ]\d{2}:.{0,30})?"
 )
 _MAX_CHARS = 10_000
 _SECONDS = range(100_000_000, 10_000_000_000)
