@@ -11,7 +11,7 @@ from msgspec import structs
 
 from planproof.calibration.flaws import load_material
 from planproof.checking.contract_judge import ContractJudge
-from planproof.contracts.catalogues import Catalogue
+from planproof.core.catalogue import Catalogue
 from planproof.core.content import Content, Json
 from planproof.core.contract import ANY_ARGUMENT, iter_requirements
 from planproof.core.finding import Findings

@@ -28,7 +28,7 @@ from planproof.errors import InvalidInput, did_you_mean
 from planproof.readers.decoding.yaml_files import YamlPath
 
 if TYPE_CHECKING:
-    from planproof.contracts.catalogues import Catalogue
+    from planproof.core.catalogue import Catalogue
 
 _GLOB = re.compile(r"[*?\[]")
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?|--\d{2}(?:-\d{2})?|---\d{2}")
