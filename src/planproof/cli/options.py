@@ -296,7 +296,7 @@ class JudgeOptions(ModelJudgeOptions):
         return ContractJudge(
             read_contract(self.contract),
             configuration.vocabulary or Vocabulary(),
-            self._parse_variables(),
+            parse_variables(self.var),
             allow_drift=self.allow_drift,
         )
 
@@ -314,7 +314,7 @@ class JudgeOptions(ModelJudgeOptions):
         return replace(
             options,
             contract=read_contract(self.contract),
-            variables=self._parse_variables(),
+            variables=parse_variables(self.var),
             allow_drift=self.allow_drift,
         )
 
@@ -322,15 +322,16 @@ class JudgeOptions(ModelJudgeOptions):
         """Return whether a model is to compile the plans of the cases."""
         return self.contract is None and self.resolve_judge_name(name, configuration) == "contract"
 
-    def _parse_variables(self) -> dict[str, str]:
-        return dict(map(_parse_variable, self.var or ()))
 
-
-def _parse_variable(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not (name and separator):
-        raise typer.BadParameter(f"--var {text}: expected NAME=VALUE.")
-    return name, value
+def parse_variables(texts: list[str] | None) -> dict[str, str]:
+    """Return the variables given with `--var`."""
+    variables: dict[str, str] = {}
+    for text in texts or ():
+        name, separator, value = text.partition("=")
+        if not (name and separator):
+            raise typer.BadParameter(f"--var {text}: expected NAME=VALUE.")
+        variables[name] = value
+    return variables
 
 
 _T = TypeVar("_T")
