@@ -24,6 +24,7 @@ from planproof.core.content import Json
 from planproof.core.contract import (
     ANY_ARGUMENT,
     Condition,
+    Conditions,
     Match,
     MessageCondition,
     Requirement,
@@ -123,7 +124,7 @@ def _match_call(
         checks.append(_check_actor(requirement.by, candidate))
     identity = [
         _check_argument("is", argument, condition, candidate, context)
-        for argument, condition in requirement.is_.items()
+        for argument, condition in _iter_conditions(requirement.is_)
     ]
     if any(check.result is _MISMATCH for check in (*checks, *identity)):
         return MatchResult(Match.NONE, (*checks, *identity), requirement)
@@ -131,11 +132,20 @@ def _match_call(
         return _NO_MATCH
     values = [
         _check_argument("where", argument, condition, candidate, context)
-        for argument, condition in requirement.where.items()
+        for argument, condition in _iter_conditions(requirement.where)
     ]
     values += _check_closed(requirement, candidate)
     unknown = [check for check in identity if check.result is _UNKNOWN]
     return MatchResult(_grade([*unknown, *values]), (*checks, *identity, *values), requirement)
+
+
+def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
+    """Yield conditions with their arguments; several on any argument may hold in different ones."""
+    for argument, condition in conditions.items():
+        if argument == ANY_ARGUMENT:
+            yield from ((argument, part) for part in condition.parts)
+        else:
+            yield argument, condition
 
 
 def _grade(values: list[Check]) -> Match:
@@ -305,13 +315,22 @@ def _check_value(
     if value == UNKNOWN_VALUE:
         return _UNKNOWN
     results = [
-        *_check_context(condition, value, candidate, context),
-        _check_form(replace(condition, var=None, from_step=None, all_of=()), value, candidate),
-        *(_check_value(further, value, candidate, context) for further in condition.all_of),
+        *(
+            truth
+            for part in condition.parts
+            for truth in _check_context(part, value, candidate, context)
+        ),
+        _check_form(_strip_context(condition), value, candidate),
     ]
     if _MISMATCH in results:
         return _MISMATCH
     return _UNKNOWN if _UNKNOWN in results else _MATCH
+
+
+def _strip_context(condition: Condition) -> Condition:
+    """Return a condition without the forms that depend on the rest of the run."""
+    further = tuple(map(_strip_context, condition.all_of))
+    return replace(condition, var=None, from_step=None, all_of=further)
 
 
 def _check_form(condition: Condition, value: object, candidate: ContractCandidate) -> Truth:

@@ -9,6 +9,7 @@ import typer
 from planproof.cli import cache, contract, hook, keys, profile
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
+from planproof.cli.compile import compile_
 from planproof.cli.demo import demo
 from planproof.cli.exit_codes import handle_errors
 from planproof.cli.export import export
@@ -69,6 +70,7 @@ def planproof(
     planproof keys add NAME                   manage the API keys of a server
     planproof watch TRACE                     follow a trace while it is written
     planproof plan TRACE                      show the plan declared in a trace
+    planproof compile PLAN                    compile a plan into a contract
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   show how a trace is read
     planproof contract check CONTRACT         check a contract before it judges runs
@@ -91,6 +93,7 @@ app.command()(handle_errors(export))
 app.command()(handle_errors(serve))
 app.command()(handle_errors(watch))
 app.command()(handle_errors(plan))
+app.command(name="compile")(handle_errors(compile_))
 app.command()(handle_errors(calibrate))
 app.command()(handle_errors(verify))
 app.command()(handle_errors(inspect))

@@ -31,6 +31,8 @@ def check_condition(condition: Condition, value: Json) -> Truth:
     A list is closed: each of its items has to match, and none may have a text of `not`. An object
     is open: one of its values has to match. `var`, `from_step` and `each` are not checked.
     """
+    if condition.all_of:
+        return _check_together(condition.parts, value)
     results: list[Truth] = []
     if condition.any_value:
         results.append(Truth.MISMATCH if value is None else Truth.MATCH)
@@ -44,6 +46,36 @@ def check_condition(condition: Condition, value: Json) -> Truth:
     if compares_values(condition):
         results.append(_check_value(condition, value))
     return all_true(results)
+
+
+def _check_together(conditions: tuple[Condition, ...], value: Json) -> Truth:
+    """Check several conditions on one value.
+
+    Together they close a list: each has to match an item, and each item one of them.
+    """
+    items = _list_items(value)
+    if not items:
+        return all_true(check_condition(condition, value) for condition in conditions)
+    if len(items) * len(conditions) > _MAX_ITEMS:
+        return Truth.UNKNOWN
+    wanted = [replace(condition, not_=()) for condition in conditions]
+    wanted = [condition for condition in wanted if replace(condition, for_=None) != Condition()]
+    results = [[check_condition(condition, item) for item in items] for condition in wanted]
+    unwanted = Condition(not_=tuple(text for condition in conditions for text in condition.not_))
+    return all_true(
+        (
+            *(any_true(row) for row in results),
+            *(any_true(column) for column in zip(*results, strict=True)),
+            *(check_condition(unwanted, item) for item in items),
+        )
+    )
+
+
+def _list_items(value: Json) -> list[Json]:
+    """Return the items of a list, or of a text that is a list of e-mail addresses."""
+    if isinstance(value, str):
+        return list(_split_addresses(value)) if "@" in value else []
+    return list(_flatten_list(value)) if is_list(value) else []
 
 
 def _check_value(condition: Condition, value: Json) -> Truth:
@@ -163,6 +195,8 @@ def _check_code(condition: Condition, value: Json) -> Truth:
 
 def describe_condition(condition: Condition) -> str:
     """Return what a condition expects, in a few words: "LIS or Lisbon", ">= 3", "12 March"."""
+    if condition.all_of:
+        return " and ".join(map(describe_condition, condition.parts))
     parts = [*_describe_values(condition), *_describe_code(condition)]
     if condition.not_:
         parts.append(f"not {_join_or(condition.not_)}")

@@ -36,7 +36,7 @@ from planproof.errors import InvalidInput, did_you_mean
 from planproof.readers.decoding.yaml_files import YamlPath
 
 if TYPE_CHECKING:
-    from planproof.contracts.catalogues import Catalogue
+    from planproof.core.catalogue import Catalogue
 
 _GLOB = re.compile(r"[*?]")
 _NO_CONDITION = Condition()

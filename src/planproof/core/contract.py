@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planproof.core.plan import Origin, Plan, Step
 
@@ -90,6 +91,14 @@ class Condition(
     is_each: bool = False
     for_: str | None = None
     all_of: tuple[Condition, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Condition, ...]:
+        """The condition without its `all_of`, and those in it one by one."""
+        if not self.all_of:
+            return (self,)
+        further = (part for condition in self.all_of for part in condition.parts)
+        return (replace(self, all_of=()), *further)
 
 
 Conditions: TypeAlias = dict[str, Condition]

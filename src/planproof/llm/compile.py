@@ -19,11 +19,12 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from planproof.contracts.catalogues import Catalogue, read_catalogue
+from planproof.contracts.catalogues import read_catalogue
 from planproof.contracts.contract_file import steps_digest
 from planproof.contracts.contract_validation import check_contract
 from planproof.contracts.generic_tools import is_generic
 from planproof.core.async_bridge import run_sync
+from planproof.core.catalogue import Catalogue
 from planproof.core.content import Json
 from planproof.core.contract import Contract, ContractOrigin, StepContract
 from planproof.core.judge import ModelOptions
@@ -195,7 +196,8 @@ def _write_answer(answer: CompileAnswer) -> str:
     """Write an answer as JSON, one step per line."""
     steps = [
         json.dumps(
-            step.model_dump(by_alias=True, exclude_unset=True, exclude_none=False),
+            # As in an answer from the cache, which has all fields.
+            step.model_dump(by_alias=True, exclude_defaults=True),
             ensure_ascii=False,
         )
         for step in answer.steps
@@ -298,7 +300,9 @@ def _check_step(answer: StepAnswer, step: Step, parent: Step | None) -> Iterator
         yield f"{where}: `text` is not the text of this step of the plan; copy it"
     if answer.uncheckable and answer.all_of:
         yield f"{where}: has both `all_of` and `uncheckable`; give one of them"
-    if any(part.any_of and part.model_fields_set != {"any_of"} for part in answer.all_of):
+    if any(
+        part.any_of and len(part.model_dump(exclude_defaults=True)) > 1 for part in answer.all_of
+    ):
         yield f"{where}: a requirement with `any_of` must have no other field"
     words = fold(f"{_write_step(step)} {_write_step(parent) if parent else ''}")
     if answer.optional and not (

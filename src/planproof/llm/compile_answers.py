@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec.structs import replace
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer
 
 from planproof.core.contract import (
     Condition,
@@ -100,6 +100,10 @@ class TimesAnswer(_AnswerModel):
 
     min: int = 1
     max: int | None = None
+
+    @model_serializer
+    def _write_both(self) -> dict[str, int | None]:
+        return {"min": self.min, "max": self.max}
 
 
 class AlternativeAnswer(_AnswerModel):
@@ -232,10 +236,10 @@ def _build_conditions(answers: Iterable[ConditionAnswer]) -> Conditions:
 def _build_condition(answer: ValueAnswer) -> Condition:
     return Condition(
         any_of=tuple(answer.any_of),
-        number=answer.number,
-        tolerance=answer.tolerance or 0.0,
-        min=answer.min,
-        max=answer.max,
+        number=_to_float(answer.number),
+        tolerance=_to_float(answer.tolerance) or 0.0,
+        min=_to_float(answer.min),
+        max=_to_float(answer.max),
         date=answer.date,
         path=answer.path,
         url=answer.url,
@@ -253,3 +257,7 @@ def _build_condition(answer: ValueAnswer) -> Condition:
         is_each=answer.is_each,
         for_=answer.for_,
     )
+
+
+def _to_float(value: float | None) -> float | None:
+    return None if value is None else float(value)

@@ -407,3 +407,27 @@ def test_a_plan_that_differs_from_the_contract_is_refused() -> None:
 def test_a_plan_declared_in_the_trace_is_not_consulted() -> None:
     verdict = check(FLIGHT, said("My plan:\n1. Dance\n2. Sing"), SEARCH, PAY, TELL)
     assert verdict.score == 1.0
+
+
+def test_several_conditions_on_any_argument_hold_in_different_ones() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Write 3 to a.txt, call: write,
+     where: {"*": {path: a.txt, all_of: [{number: 3}]}}}
+"""
+    assert check(contract, did("write", path="x/a.txt", content="3")).score == 1
+    verdict = check(contract, did("write", path="x/a.txt", content="4"))
+    assert statuses(verdict) == ["partial"]
+
+
+def test_several_conditions_on_a_list_name_all_of_it() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Book HAT004 and HAT142, call: book,
+     where: {flights: {any_of: [HAT004], all_of: [HAT142]}}}
+"""
+    booked = [{"number": "HAT004", "day": 3}, {"number": "HAT142", "day": 4}]
+    assert check(contract, did("book", flights=booked)).score == 1
+    assert statuses(check(contract, did("book", flights=booked[:1]))) == ["partial"]
+    more = [*booked, {"number": "HAT001", "day": 5}]
+    assert statuses(check(contract, did("book", flights=more))) == ["partial"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from planproof.contracts.catalogues import Catalogue, Tool
 from planproof.contracts.contract_file import format_contract, parse_contract, steps_digest
+from planproof.core.catalogue import Catalogue, Tool
 from planproof.core.contract import (
     Condition,
     MessageCondition,
@@ -207,9 +207,19 @@ def test_every_field_of_an_answer_is_converted() -> None:
     )
 
 
-def test_an_answer_survives_the_cache() -> None:
-    answer = parse_answer(json.dumps(_RIGHT), CompileAnswer)
-    assert parse_answer(answer.model_dump_json(), CompileAnswer) == answer
+def test_an_answer_from_the_cache_is_the_same_answer() -> None:
+    alternatives: list[dict[str, Any]] = [
+        {"call": ["search_flights"], "times": {"min": 2}},
+        {"message": {"says": [["none"]]}},
+    ]
+    fresh = _answer({**_SEARCH, "all_of": [{"any_of": alternatives}]}, {**_BOOK, "text": "x"})
+    cached = json.loads(parse_answer(json.dumps(fresh), CompileAnswer).model_dump_json())
+    assert parse_answer(json.dumps(cached), CompileAnswer) == CompileAnswer.model_validate(fresh)
+    models = [FakeModel(answer) for answer in (fresh, cached)]
+    for model in models:
+        with pytest.raises(ModelFailed, match="step 2: `text`"):
+            compile_plan(_PLAN, _TOOLS, model)
+    assert models[0].questions == models[1].questions
 
 
 @pytest.mark.parametrize("field", ["tools", "never", "marks", "counted", "glob", "like"])
