@@ -9,7 +9,7 @@ from math import inf
 
 from msgspec import Struct
 
-from planproof.contracts.contract_file import encode_contract, fold_text, format_flow
+from planproof.contracts.contract_file import encode_contract, fold_step, format_flow
 from planproof.core.content import Json
 from planproof.core.contract import Contract, StepContract
 from planproof.core.json_values import is_object
@@ -85,11 +85,11 @@ def _pair_steps(old: tuple[StepContract, ...], new: tuple[StepContract, ...]) ->
 
 
 def _describe_whole(step: StepContract) -> str:
-    return f"{step.number}\0{fold_text(step.text)}"
+    return f"{step.number}\0{fold_step(step.text)}"
 
 
 def _describe_text(step: StepContract) -> str:
-    return fold_text(step.text)
+    return fold_step(step.text)
 
 
 def _describe_number(step: StepContract) -> str:

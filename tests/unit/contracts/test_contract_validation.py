@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+from planproof.contracts.catalogues import Catalogue, Tool
 from planproof.contracts.contract_file import parse_contract, steps_digest
 from planproof.contracts.contract_validation import (
     Problem,
     check_contract,
     expand_globs,
     highest_score,
+    read_valid_contract,
     require_valid,
 )
 from planproof.core.contract import Contract, StepContract
@@ -39,10 +41,9 @@ def _describe(problem: Problem) -> str:
     return f"{'error' if problem.is_error else 'doubt'} {problem.path}: {problem.what}"
 
 
-def _make_catalogue(*, is_complete: bool, **tools: tuple[str, ...]) -> Any:
-    catalogues = pytest.importorskip("planproof.contracts.catalogues")
-    return catalogues.Catalogue(
-        tools=tuple(catalogues.Tool(name=name, arguments=names) for name, names in tools.items()),
+def _make_catalogue(*, is_complete: bool, **tools: tuple[str, ...]) -> Catalogue:
+    return Catalogue(
+        tools=tuple(Tool(name=name, arguments=names) for name, names in tools.items()),
         is_complete=is_complete,
     )
 
@@ -105,6 +106,7 @@ def test_a_careful_contract_has_no_problems() -> None:
         ('call: "p\\u202eay"', "error step 2: call: the name of a tool has at most 200 printable characters."),
         ("call: pay, where: {a: {for: order 8, any_of: ['8']}}", "error step 2: where.a.for: the step does not contain “order 8”."),
         ("call: pay, where: {a: [corporate, firm]}", "doubt step 2: where.a: the step does not contain corporate or firm."),
+        ("call: pay, where: {a: [WIT, ORD]}", "doubt step 2: where.a: the step does not contain WIT or ORD."),
         ("call: pay, where: {a: {number: 5}}", "doubt step 2: where.a: the step does not contain 5 or five."),
         ("call: pay, where: {a: {date: --03-12}}", "doubt step 2: where.a: the step does not contain 12."),
         ("call: pay, where: {a: {date: tomorrow, for: order}}", "error step 2: where.a.date: `tomorrow` is not a date."),
@@ -131,6 +133,7 @@ def test_a_problem_of_a_step(fields: str, problem: str) -> None:
     "fields",
     [
         "call: pay, where: {a: order 7}",
+        "call: pay, where: {a: [paying, cards]}",
         "call: pay, where: {a: {number: 49.9}, b: {any: true}, c: {equals: card}}",
         "call: pay, where: {a: $card}",
         "call: bash, is: {command: {program: pay}}, where: {command: {argument: order}}",
@@ -234,7 +237,17 @@ def test_the_digest_of_the_steps_may_be_given() -> None:
 def test_an_error_is_raised_with_its_place() -> None:
     with pytest.raises(InvalidInput, match="step 1: no requirement") as caught:
         require_valid(Contract(steps=(StepContract(number="1", text="Pay"),)), name="c.yaml")
-    assert (caught.value.where or "").startswith("c.yaml, ")
+    assert caught.value.where == "c.yaml"
+
+
+def test_only_a_valid_file_is_read_to_judge_by(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(f"planproof: contract/1\nsteps:\n- {LOOK}\n", encoding="utf-8")
+    assert read_valid_contract(file) == _parse(LOOK)
+    file.write_text("planproof: contract/1\nsteps:\n- {number: 1, text: x, call: bash}\n", "utf-8")
+    with pytest.raises(InvalidInput, match="step 1: call: `bash` can do anything") as caught:
+        read_valid_contract(file)
+    assert caught.value.where == f"{file}, line 3, column 24"
 
 
 @pytest.mark.parametrize("is_complete", [True, False])
@@ -299,5 +312,23 @@ def test_the_highest_score(checkable: int, uncheckable: int, score: float) -> No
 
 def test_work_is_bounded() -> None:
     step = "{{number: s{0}, text: do {0}, call: [do, {0}], where: {{a: {0}}}, optional: no way}}"
-    contract = _parse(*(step.format(n) for n in range(10_000)))
-    assert len(check_contract(contract)) == 10_001
+    contract = _parse(*(step.format(n) for n in range(3_000)))
+    problems = check_contract(contract)
+    assert [problem.is_error for problem in problems] == [True] * 1_000
+
+
+def test_doubts_do_not_hide_an_error() -> None:
+    doubtful = "{{number: s{0}, text: do it, call: do, where: {{a: {0}}}}}"
+    steps = (doubtful.format(n) for n in range(1_010))
+    problems = check_contract(_parse(*steps, "{number: last, text: Pay}"))
+    assert len(problems) == 1_001
+    assert (problems[-1].path, problems[-1].is_error) == ("step last", True)
+
+
+def test_another_catalogue_than_at_the_time_of_compiling_is_a_doubt() -> None:
+    catalogue = _make_catalogue(is_complete=True, get_order=("id",))
+    same = f"origin: {{catalogue: complete, catalogue_digest: '{catalogue.digest}'}}\n"
+    assert check_contract(_parse(LOOK, rest=same), catalogue) == ()
+    other = "origin: {catalogue: complete, catalogue_digest: 'sha256:00'}\n"
+    (problem,) = check_contract(_parse(LOOK, rest=other), catalogue)
+    assert _describe(problem) == "doubt origin: the contract was compiled for another catalogue."
