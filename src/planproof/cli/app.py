@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli import cache, hook, keys, profile
+from planproof.cli import cache, contract, hook, keys, profile
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.compile import compile_
@@ -73,6 +73,7 @@ def planproof(
     planproof compile PLAN                    compile a plan into a contract
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   show how a trace is read
+    planproof contract check CONTRACT         check a contract before it judges runs
     planproof profile suggest TRACE           describe a format that no reader knows
     planproof calibrate                       measure how reliable a judge is
     planproof hook claude-code                judge Claude Code sessions
@@ -100,6 +101,7 @@ app.command()(handle_errors(mcp))
 app.command()(handle_errors(demo))
 app.command()(handle_errors(readers))
 app.command()(handle_errors(judges))
+app.add_typer(contract.app, name="contract")
 app.add_typer(hook.app, name="hook")
 app.add_typer(profile.app, name="profile")
 app.add_typer(cache.app, name="cache")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import isfinite
@@ -22,6 +21,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
+from planproof.contracts.text_values import fold_text
 from planproof.core.content import Json
 from planproof.core.contract import (
     CONTRACT_FORMAT,
@@ -129,12 +129,13 @@ def contract_digest(contract: Contract) -> str:
 
 def steps_digest(steps: Iterable[Step | StepContract]) -> str:
     """Return the digest of numbers and texts of steps; case and white space do not matter."""
-    folded = [[step.number, _fold(step.text)] for step in steps]
+    folded = [[step.number, fold_step(step.text)] for step in steps]
     return compute_digest(json.dumps(folded, separators=(",", ":")))
 
 
-def _fold(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def fold_step(text: str) -> str:
+    """Return the text of a step in the form in which two plans are compared."""
+    return " ".join(fold_text(text).split())
 
 
 def format_contract(contract: Contract, *, comments: Mapping[str, Sequence[str]] = {}) -> str:
@@ -240,9 +241,9 @@ def encode_contract(contract: Contract) -> dict[str, Json]:
 def _encode_fields(part: Struct) -> dict[str, Json]:
     """Return the fields of a part that differ from their defaults."""
     encoded: dict[str, Json] = {}
-    for name, field in _fields_of(type(part)).items():
+    for name, field in _index_fields(type(part)).items():
         value = getattr(part, field.name)
-        if not field.required and value == _default_of(field):
+        if not field.required and value == _get_default(field):
             continue
         encoded[name] = _encode(value)
         if name in _ONE_OR_MANY and len(value) == 1:
@@ -297,7 +298,7 @@ def _encode_struct(part: Struct) -> Json:
 def _format_mapping(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
     for key, value in mapping.items():
         head = f"{indent}{_format_scalar(key, is_flow=True)}:"
-        flow = _format_flow(value)
+        flow = format_flow(value)
         if not (is_list(value) or is_object(value)):
             yield f"{head} {_format_scalar(value)}"
         elif not value or len(head) + len(flow) < _LINE_WIDTH:
@@ -312,23 +313,24 @@ def _format_mapping(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
 
 
 def _format_item(item: Json, indent: str) -> Iterator[str]:
-    if is_object(item) and ("number" in item or len(_format_flow(item)) > _LINE_WIDTH):
+    if is_object(item) and ("number" in item or len(format_flow(item)) > _LINE_WIDTH):
         first, *others = _format_mapping(item, f"{indent}  ")
         yield f"{indent}- {first.lstrip()}"
         yield from others
     else:
-        yield f"{indent}- {_format_flow(item)}"
+        yield f"{indent}- {format_flow(item)}"
 
 
-def _format_flow(value: Json) -> str:
+def format_flow(value: Json) -> str:
+    """Return a value as YAML on one line."""
     if is_object(value):
         items = (
-            f"{_format_scalar(key, is_flow=True)}: {_format_flow(item)}"
+            f"{_format_scalar(key, is_flow=True)}: {format_flow(item)}"
             for key, item in value.items()
         )
         return f"{{{', '.join(items)}}}"
     if is_list(value):
-        return f"[{', '.join(map(_format_flow, value))}]"
+        return f"[{', '.join(map(format_flow, value))}]"
     return _format_scalar(value, is_flow=True)
 
 
@@ -359,7 +361,7 @@ def _escape_invisible(text: str) -> str:
     )
 
 
-def _default_of(field: FieldInfo) -> Any:
+def _get_default(field: FieldInfo) -> Any:
     if field.default_factory is not msgspec.NODEFAULT:
         return field.default_factory()
     return field.default
@@ -430,7 +432,7 @@ class _Decoder:
     def _decode_step(self, value: Json, path: YamlPath) -> StepContract:
         if not is_object(value):
             raise self._mismatch("a step with `number` and `text`", value, path)
-        own = {key: item for key, item in value.items() if key not in _fields_of(Requirement)}
+        own = {key: item for key, item in value.items() if key not in _index_fields(Requirement)}
         direct = {key: item for key, item in value.items() if key not in own}
         step: StepContract = self._decode_struct(StepContract, own, path)
         for name in ("number", "text"):
@@ -496,10 +498,10 @@ class _Decoder:
     def _check_fields(
         self, type_: type[Struct], value: dict[str, Json], path: YamlPath
     ) -> Mapping[str, FieldInfo]:
-        known = _fields_of(type_)
+        known = _index_fields(type_)
         for name in value:
             if name not in known:
-                possible = {*known, *(_fields_of(Requirement) if type_ is StepContract else ())}
+                possible = {*known, *(_index_fields(Requirement) if type_ is StepContract else ())}
                 advice = did_you_mean(name[:_MAX_SHOWN_CHARS], possible)
                 if type_ is Condition:
                     advice += " An argument inside another is written `outer.inner`."
@@ -533,13 +535,12 @@ class _Decoder:
 
 
 @cache
-def _fields_of(type_: type[Struct]) -> dict[str, FieldInfo]:
+def _index_fields(type_: type[Struct]) -> dict[str, FieldInfo]:
     return {field.encode_name: field for field in fields(type_)}
 
 
 def _describe_type(type_: Any) -> str:
-    choices = get_args(type_) or tuple(type_) if hasattr(type_, "__members__") else get_args(type_)
-    if choices:
+    if choices := get_args(type_) or tuple(getattr(type_, "__members__", {}).values()):
         return f"one of {', '.join(map(str, choices))}"
     return {bool: "true or false", int: "a whole number", float: "a number"}.get(type_, "text")
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planproof.contracts.contract_file import MAX_NAME_CHARS, steps_digest
+from planproof.contracts.contract_file import (
+    MAX_NAME_CHARS,
+    fold_step,
+    read_contract_file,
+    steps_digest,
+)
+from planproof.contracts.date_values import parse_partial_date
 from planproof.contracts.generic_tools import find_language, is_generic
+from planproof.contracts.text_values import contains_words
+from planproof.contracts.value_check import matches_glob
 from planproof.contracts.values import extract_literals, fold
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -30,13 +38,13 @@ from planproof.readers.decoding.yaml_files import YamlPath
 if TYPE_CHECKING:
     from planproof.contracts.catalogues import Catalogue
 
-_GLOB = re.compile(r"[*?\[]")
-_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?|--\d{2}(?:-\d{2})?|---\d{2}")
-_WITH_DAY = re.compile(r"(?:\d{4}-|--)\d{2}-\d{2}")
+_GLOB = re.compile(r"[*?]")
 _NO_CONDITION = Condition()
 _NO_MESSAGE = MessageCondition()
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_MAX_STEP_CHARS = 4_000
 _MAX_PLAN_CHARS = 200_000
+_MAX_PROBLEMS = 1_000
 _MAX_SUGGESTIONS = 20
 _MAX_NAMES_LISTED = 20
 _MAX_SHOWN_CHARS = 60
@@ -57,17 +65,38 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 def check_contract(contract: Contract, catalogue: Catalogue | None = None) -> tuple[Problem, ...]:
-    """Return the problems of a contract, in the order of the file; errors and doubts."""
-    return tuple(_Checker(contract, catalogue).check())
+    """Return the errors and doubts of a contract in the order of the file, the first 1,000 of each.
+
+    Tools and arguments that a complete catalogue lacks are errors, otherwise doubts.
+    """
+    problems: list[Problem] = []
+    counts = {True: 0, False: 0}
+    for problem in _Checker(contract, catalogue).check():
+        counts[problem.is_error] += 1
+        if counts[problem.is_error] <= _MAX_PROBLEMS:
+            problems.append(problem)
+    return tuple(problems)
+
+
+def read_valid_contract(path: Path, catalogue: Catalogue | None = None) -> Contract:
+    """Read a contract to judge by; raise InvalidInput for its first error, with line and column."""
+    contract, document = read_contract_file(path)
+    if problem := _find_error(contract, catalogue):
+        raise document.error(f"{problem.path}: {problem.what}", problem.keys, problem.advice)
+    return contract
 
 
 def require_valid(
     contract: Contract, catalogue: Catalogue | None = None, *, name: str = "contract"
 ) -> None:
     """Raise InvalidInput for the first error of a contract."""
-    for problem in check_contract(contract, catalogue):
-        if problem.is_error:
-            raise InvalidInput(problem.what, where=f"{name}, {problem.path}", advice=problem.advice)
+    if problem := _find_error(contract, catalogue):
+        raise InvalidInput(f"{problem.path}: {problem.what}", where=name, advice=problem.advice)
+
+
+def _find_error(contract: Contract, catalogue: Catalogue | None) -> Problem | None:
+    problems = _Checker(contract, catalogue).check()
+    return next((problem for problem in problems if problem.is_error), None)
 
 
 def highest_score(contract: Contract) -> float:
@@ -87,11 +116,11 @@ def expand_globs(contract: Contract, catalogue: Catalogue) -> dict[str, tuple[st
         for name in (*requirement.call, *requirement.with_)
         if _GLOB.search(name)
     }
-    return {glob: tuple(name for name in names if fnmatchcase(name, glob)) for glob in globs}
+    return {glob: tuple(name for name in names if matches_glob(glob, name)) for glob in globs}
 
 
 class _Place(Struct, frozen=True):
-    """A part of a contract: in words, as keys, and the text of the step that it belongs to."""
+    """A part of a contract: in words, as keys, and the folded text and number of its step."""
 
     words: str
     keys: YamlPath
@@ -126,7 +155,7 @@ class _Checker:
         contract = self._contract
         yield from self._check_whole()
         for index, step in enumerate(contract.steps):
-            place = _Place(f"step {step.number}", ("steps", index), step.text, step.number)
+            place = _Place(f"step {step.number}", ("steps", index), fold(step.text), step.number)
             yield from self._check_step(step, place)
         yield from self._check_indistinguishable()
         yield from self._check_forbidden()
@@ -343,7 +372,7 @@ class _Checker:
             yield from self._check_reference(
                 condition.from_step, place.enter("from_step"), is_earlier=True
             )
-        if condition.date is not None and not _DATE.fullmatch(condition.date):
+        if condition.date is not None and parse_partial_date(condition.date) is None:
             yield _error(
                 place.enter("date"),
                 f"`{_cut(condition.date)}` is not a date.",
@@ -361,7 +390,7 @@ class _Checker:
     def _check_words(self, condition: Condition, place: _Place) -> Iterator[Problem]:
         """Check that the step contains the words in `for`, or else the value itself."""
         if condition.for_ is not None:
-            if place.text is not None and fold(condition.for_) not in fold(place.text):
+            if place.text is not None and fold(condition.for_) not in place.text:
                 yield _error(
                     place.enter("for"),
                     f"the step does not contain “{_cut(condition.for_)}”.",
@@ -371,8 +400,7 @@ class _Checker:
         values = _list_values(condition)
         if place.text is None or not values:
             return
-        text = fold(place.text)
-        if not any(fold(value) in text for value in values):
+        if not any(_contains(place.text, value) for value in values):
             shown = " or ".join(map(_cut, values[:_MAX_ALTERNATIVES_SHOWN]))
             yield _doubt(
                 place,
@@ -445,7 +473,7 @@ class _Checker:
                     "Name the tools; only people write patterns.",
                 )
             elif self._tools is not None and not any(
-                fnmatchcase(tool, name) for tool in self._tools
+                matches_glob(name, tool) for tool in self._tools
             ):
                 yield self._report_unknown(
                     place, f"no tool is called `{_cut(name)}`.", is_required=is_required
@@ -504,7 +532,7 @@ class _Checker:
                 continue
             key = repr([_without_quotes(requirement) for requirement in step.all_of])
             other = first_by_requirements.setdefault((key, repr(step.when)), step)
-            if other is step or fold(other.text) == fold(step.text):
+            if other is step or fold_step(other.text) == fold_step(step.text):
                 continue
             # Steps that name other values differ. Other words may ask for the same thing again, and
             # a call may take none of the values, but an id that an earlier step returned.
@@ -552,6 +580,13 @@ def _check_language(
             )
 
 
+def _contains(step: str, value: str) -> bool:
+    """Return whether a folded step contains a value, or another form of its words."""
+    if len(step) > _MAX_STEP_CHARS:
+        return True  # nearly any value is somewhere in pages of text
+    return contains_words(value, step) or (fold(value) in step and not value.isalpha())
+
+
 def _says_something(condition: Condition) -> bool:
     """Return whether a condition can fail on a value that is there."""
     return replace(condition, for_=None, any_value=False) != _NO_CONDITION
@@ -565,8 +600,9 @@ def _list_values(condition: Condition) -> list[str]:
         if number is not None:
             values.append(f"{number:g}")
             values += [_NUMBER_WORDS[int(number)]] if number in range(len(_NUMBER_WORDS)) else []
-    if condition.date is not None and _WITH_DAY.fullmatch(condition.date):
-        values.append(str(int(condition.date[-2:])))
+    date = parse_partial_date(condition.date) if condition.date is not None else None
+    if date is not None and date.day is not None:
+        values.append(str(date.day))
     return values
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from planproof.contracts.contract_validation import (
     check_contract,
     expand_globs,
     highest_score,
+    read_valid_contract,
     require_valid,
 )
 from planproof.core.contract import Contract, StepContract
@@ -105,6 +107,7 @@ def test_a_careful_contract_has_no_problems() -> None:
         ('call: "p\\u202eay"', "error step 2: call: the name of a tool has at most 200 printable characters."),
         ("call: pay, where: {a: {for: order 8, any_of: ['8']}}", "error step 2: where.a.for: the step does not contain “order 8”."),
         ("call: pay, where: {a: [corporate, firm]}", "doubt step 2: where.a: the step does not contain corporate or firm."),
+        ("call: pay, where: {a: [WIT, ORD]}", "doubt step 2: where.a: the step does not contain WIT or ORD."),
         ("call: pay, where: {a: {number: 5}}", "doubt step 2: where.a: the step does not contain 5 or five."),
         ("call: pay, where: {a: {date: --03-12}}", "doubt step 2: where.a: the step does not contain 12."),
         ("call: pay, where: {a: {date: tomorrow, for: order}}", "error step 2: where.a.date: `tomorrow` is not a date."),
@@ -131,6 +134,7 @@ def test_a_problem_of_a_step(fields: str, problem: str) -> None:
     "fields",
     [
         "call: pay, where: {a: order 7}",
+        "call: pay, where: {a: [paying, cards]}",
         "call: pay, where: {a: {number: 49.9}, b: {any: true}, c: {equals: card}}",
         "call: pay, where: {a: $card}",
         "call: bash, is: {command: {program: pay}}, where: {command: {argument: order}}",
@@ -234,7 +238,17 @@ def test_the_digest_of_the_steps_may_be_given() -> None:
 def test_an_error_is_raised_with_its_place() -> None:
     with pytest.raises(InvalidInput, match="step 1: no requirement") as caught:
         require_valid(Contract(steps=(StepContract(number="1", text="Pay"),)), name="c.yaml")
-    assert (caught.value.where or "").startswith("c.yaml, ")
+    assert caught.value.where == "c.yaml"
+
+
+def test_only_a_valid_file_is_read_to_judge_by(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(f"planproof: contract/1\nsteps:\n- {LOOK}\n", encoding="utf-8")
+    assert read_valid_contract(file) == _parse(LOOK)
+    file.write_text("planproof: contract/1\nsteps:\n- {number: 1, text: x, call: bash}\n", "utf-8")
+    with pytest.raises(InvalidInput, match="step 1: call: `bash` can do anything") as caught:
+        read_valid_contract(file)
+    assert caught.value.where == f"{file}, line 3, column 24"
 
 
 @pytest.mark.parametrize("is_complete", [True, False])
@@ -300,4 +314,13 @@ def test_the_highest_score(checkable: int, uncheckable: int, score: float) -> No
 def test_work_is_bounded() -> None:
     step = "{{number: s{0}, text: do {0}, call: [do, {0}], where: {{a: {0}}}, optional: no way}}"
     contract = _parse(*(step.format(n) for n in range(10_000)))
-    assert len(check_contract(contract)) == 10_001
+    problems = check_contract(contract)
+    assert [problem.is_error for problem in problems] == [True] * 1_000
+
+
+def test_doubts_do_not_hide_an_error() -> None:
+    doubtful = "{{number: s{0}, text: do it, call: do, where: {{a: {0}}}}}"
+    steps = (doubtful.format(n) for n in range(1_010))
+    problems = check_contract(_parse(*steps, "{number: last, text: Pay}"))
+    assert len(problems) == 1_001
+    assert (problems[-1].path, problems[-1].is_error) == ("step last", True)
