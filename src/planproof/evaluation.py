@@ -16,14 +16,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
-from planproof.checking.contract_judge import ContractJudge
+from planproof.checking.contract_judge import ContractJudge, summarize_contract
 from planproof.checking.plan_periods import (
     JudgePeriod,
     findings_required_error,
     iter_independent_periods,
     judge_periods,
 )
-from planproof.contracts.contract_file import contract_digest, read_contract
+from planproof.contracts.contract_file import read_contract
 from planproof.contracts.terms import detect_other_language
 from planproof.contracts.values import fold
 from planproof.core.case import Case
@@ -31,13 +31,12 @@ from planproof.core.content import Content, Json
 from planproof.core.contract import Contract
 from planproof.core.digests import plan_digest, task_digest
 from planproof.core.finding import Findings
-from planproof.core.judge import PROMPT, AnyJudge, Judgement, ModelJudge
+from planproof.core.judge import PROMPT, AnyJudge, ContractChecker, Judgement, ModelJudge
 from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
 from planproof.core.trace import Kind, Trace
 from planproof.core.verdict import (
-    ContractSummary,
     Coverage,
     Inputs,
     JudgeSummary,
@@ -219,7 +218,8 @@ async def _evaluate(case: Case, judge: AnyJudge, options: ReadOptions, load: _Lo
     `load` calls a function here, or in a thread so that an event loop is not blocked.
     """
     try:
-        judge = bind_variables(judge, case)
+        if isinstance(judge, ContractChecker):
+            judge = judge.bind(case.metadata)
         loaded = await load(partial(load_case, case, judge, options))
     except Exception as error:
         return internal_error_verdict(error, id=case.id, metadata=case.metadata)
@@ -320,16 +320,17 @@ def build_case(
 def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase | Verdict:
     """Read the trace and find the plan; return a verdict without a score if that fails."""
     source, trace, task = read_trace_and_task(case, options)
-    contract = judge.contract if isinstance(judge, ContractJudge) else None
+    checker = judge if isinstance(judge, ContractChecker) else None
+    contract = checker and checker.contract
     search = find_declared_plan(trace) if case.plan is None and contract is None else None
     if search is None:
         where = _name_field(options.where, "agent_plan")
-        if isinstance(judge, ContractJudge):
-            plan = judge.contract.to_plan()
-            if case.plan is not None and not judge.allow_drift:
-                _check_drift(judge.contract, _parse_plan(case.plan, where), where)
-        else:
+        if checker is None or contract is None:
             plan = _parse_plan(case.plan, where)
+        else:
+            plan = contract.to_plan()
+            if case.plan is not None and not checker.allow_drift:
+                _check_drift(contract, _parse_plan(case.plan, where), where)
         timeline = PlanTimeline((plan,), trace)
         summary = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     else:
@@ -409,25 +410,6 @@ def _check_drift(contract: Contract, plan: Plan, where: str) -> None:
         f"the plan is not the one that the contract was compiled from: step {number} differs.",
         where=where,
         advice="Compile the plan again, or pass --allow-drift to judge by the contract's steps.",
-    )
-
-
-def bind_variables(judge: AnyJudge, case: Case) -> AnyJudge:
-    """Return a judge whose contract has its variables bound to the metadata of a case."""
-    if not isinstance(judge, ContractJudge) or not judge.contract.variables:
-        return judge
-    return judge.bind(case.metadata)
-
-
-def summarize_contract(contract: Contract) -> ContractSummary:
-    """Return what a verdict says about the contract that the trace was checked against."""
-    origin = contract.origin
-    return ContractSummary(
-        digest=contract_digest(contract),
-        name=contract.name,
-        plan=origin.plan.value,
-        catalogue=origin.catalogue,
-        compiler=origin.compiler,
     )
 
 
@@ -536,6 +518,7 @@ def _add_judgement(draft: Verdict, judgement: Judgement) -> Verdict:
         draft,
         coverage=coverage,
         judge=replace(draft.judge, models=judgement.models),
+        contract=judgement.contract or draft.contract,
         cost=judgement.usage,
         rejected=judgement.rejected,
         warnings=judgement.warnings,

@@ -52,6 +52,7 @@ from planproof.core.finding import Findings
 from planproof.core.json_values import is_list, parse_embedded_json
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
+from planproof.core.verdict import ContractSummary
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 
@@ -83,6 +84,8 @@ class ContractJudge:
 
     def bind(self, metadata: Mapping[str, object]) -> ContractJudge:
         """Return this judge with its variables bound to the metadata of a case."""
+        if not self.contract.variables:
+            return self
         bound = bind_metadata(self.contract, metadata, self.variables)
         return replace_dataclass(self, variables=bound)
 
@@ -304,6 +307,18 @@ def _substitute_each(requirement: Requirement, value: str) -> Requirement:
         message = replace(message, values=(*message.values, Condition(any_of=(value,))))
     return replace(
         requirement, where=where, is_=is_, message=message, each=(), each_from=None, times=Times()
+    )
+
+
+def summarize_contract(contract: Contract) -> ContractSummary:
+    """Return what a verdict says about the contract that a trace was checked against."""
+    origin = contract.origin
+    return ContractSummary(
+        digest=contract_digest(contract),
+        name=contract.name,
+        plan=origin.plan.value,
+        catalogue=origin.catalogue,
+        compiler=origin.compiler,
     )
 
 

@@ -152,7 +152,7 @@ class ModelJudgeOptions:
             chosen,
             self.models,
             vocabulary=configuration.vocabulary,
-            options=self._make_model_options(chosen, configuration),
+            options=self.make_model_options(chosen, configuration),
             samples=self.samples,
             base_url=self.base_url,
             settings=self._make_model_settings() if asks_model(chosen) else None,
@@ -178,7 +178,7 @@ class ModelJudgeOptions:
             chosen,
             models,
             vocabulary=configuration.vocabulary,
-            options=self._make_model_options(chosen, configuration),
+            options=self.make_model_options(chosen, configuration),
             samples=self.samples,
         )
 
@@ -187,7 +187,8 @@ class ModelJudgeOptions:
 
         return name or configuration.judge or ("audit" if self.models else DEFAULT_JUDGE)
 
-    def _make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+    def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+        """Return the options for a judge that asks a model."""
         from planproof.core.judge import ModelOptions
 
         options = ModelOptions(
@@ -225,7 +226,8 @@ ContractOption: TypeAlias = Annotated[
     typer.Option(
         "--contract",
         metavar="FILE",
-        help="Check against this contract instead of asking a judge; its steps are the plan.",
+        help="Check against this contract; its steps are the plan. With --judge cascade, a model "
+        "is asked about what it leaves open.",
     ),
 ]
 VariableOption: TypeAlias = Annotated[
@@ -252,12 +254,15 @@ class JudgeOptions(ModelJudgeOptions):
 
     def make_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
         """Make the judge that checks the contract; without one, the judge that is named."""
-        if self.contract is None:
-            if self.var or self.allow_drift:
-                raise typer.BadParameter("--var and --allow-drift require --contract.")
+        if self.contract is None and (self.var or self.allow_drift):
+            raise typer.BadParameter("--var and --allow-drift require --contract.")
+        if self.contract is None or name == "cascade":
             return ModelJudgeOptions.make_judge(self, name, configuration)
         if name not in (None, "contract") or self.models:
-            raise typer.BadParameter("--contract needs no model: omit --judge and --model.")
+            raise typer.BadParameter(
+                "--contract is checked without a model; with --judge cascade --model NAME a model "
+                "is asked about the steps that the contract leaves open."
+            )
         from planproof.checking.contract_judge import ContractJudge
         from planproof.contracts.contract_file import read_contract
         from planproof.core.vocabulary import Vocabulary
@@ -265,9 +270,26 @@ class JudgeOptions(ModelJudgeOptions):
         return ContractJudge(
             read_contract(self.contract),
             configuration.vocabulary or Vocabulary(),
-            dict(map(_parse_variable, self.var or ())),
+            self._parse_variables(),
             allow_drift=self.allow_drift,
         )
+
+    def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+        """Return the options for a judge that asks a model, with the contract."""
+        options = ModelJudgeOptions.make_model_options(self, judge, configuration)
+        if self.contract is None:
+            return options
+        from planproof.contracts.contract_file import read_contract
+
+        return replace(
+            options,
+            contract=read_contract(self.contract),
+            variables=self._parse_variables(),
+            allow_drift=self.allow_drift,
+        )
+
+    def _parse_variables(self) -> dict[str, str]:
+        return dict(map(_parse_variable, self.var or ()))
 
 
 def _parse_variable(text: str) -> tuple[str, str]:

@@ -29,6 +29,7 @@ _DATE = re.compile(
     rf"|{_BEFORE}(?P<a2>\d{{1,2}})(?P<s2>[-/.])(?P<b2>\d{{1,2}})(?P=s2)(?P<y2>\d{{4}}|\d{{2}})"
     rf"{_AFTER}"
     rf"|{_BEFORE}(?P<y3>(?:19|20)\d{{2}})(?P<m3>[01]\d)(?P<d3>[0-3]\d){_AFTER}"
+    rf"|{_BEFORE}(?P<a0>[0-3]\d)(?P<b0>[0-3]\d)(?P<y0>20\d{{2}}){_AFTER}"
     rf"|{_BEFORE}(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?[\s.-]{{0,3}}(?:of\s{{1,3}})?{_MONTH.format('m4')}"
     rf"(?![a-z])(?:[\s.,'/-]{{1,4}}(?P<y4>\d{{4}}|\d{{2}}){_AFTER}(?!:))?"
     rf"|(?<![^\W_]){_MONTH.format('m5')}[\s._-]{{0,3}}(?:the\s)?(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?"
@@ -45,7 +46,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _WANTED = re.compile(
-    r"(?:(?P<year>\d{4})|-)(?:-(?P<month>\d{2}|(?=-))(?:-(?P<day>\d{2}))?)?(?:[T ].{0,40})?"
+    r"(?:(?P<year>\d{4})|-)(?:-(?P<month>\d{2}|(?=-))(?:-(?P<day>\d{2}))?)?(?:[T ]\d{2}:.{0,30})?"
 )
 _MAX_CHARS = 10_000
 _SECONDS = range(100_000_000, 10_000_000_000)
@@ -140,10 +141,10 @@ def _find_dates(text: str) -> Iterator[tuple[PartialDate, ...]]:
 
 
 def _read_match(match: re.Match[str]) -> tuple[PartialDate, ...]:
-    form = next(number for number in "123456789" if _has_form(match, number))
-    if form in "28":
+    form = next(number for number in "0123456789" if _has_form(match, number))
+    if form in "028":
         first, second = int(match[f"a{form}"]), int(match[f"b{form}"])
-        year = _read_year(match["y2"]) if form == "2" else None
+        year = _read_year(match[f"y{form}"]) if form != "8" else None
         return PartialDate(year, second, first), PartialDate(year, first, second)
     names: dict[str, str | None] = match.groupdict()
     month, day = names.get(f"m{form}"), names.get(f"d{form}")
@@ -161,7 +162,7 @@ def _read_month(text: str) -> int:
 
 
 def _has_form(match: re.Match[str], form: str) -> bool:
-    leading = {"1": "y1", "2": "a2", "3": "y3", "7": "y7", "8": "a8", "9": "d9"}
+    leading = {"1": "y1", "2": "a2", "3": "y3", "0": "a0", "7": "y7", "8": "a8", "9": "d9"}
     return match[leading.get(form, f"m{form}")] is not None
 
 

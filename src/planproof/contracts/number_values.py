@@ -28,7 +28,7 @@ _SUFFIXES = {"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9} | _SCALES
 _UNIT = "kg|km|cm|mm|ml|min|hrs?|ms|kb|mb|gb|tb|px|pts?|st|nd|rd|th|eur|usd|gbp|[xghsld]"
 # Repetitions are bounded where a match may begin anywhere, so that time is linear.
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?P<sign>[-+\u2212]?)[$\u20ac\u00a3\u00a5]?\s?"
+    r"(?<![\w.,])(?<![^\W\d]-)(?P<sign>[-+\u2212]?)[$\u20ac\u00a3\u00a5]?\s?"
     r"(?P<digits>\d{1,3}(?:,\d{3}){1,8}(?!\d)|\d{1,3}(?:[ \u00a0\u202f']\d{3}){1,8}(?!\d)|\d{1,40})"
     r"(?P<fraction>\.\d{1,40})?(?P<exponent>e[-+]?\d{1,3})?"
     r"\s?(?P<suffix>%|percent\b|(?:k|mn?|bn?|hundred|thousand|million|billion)(?![^\W_]))?"

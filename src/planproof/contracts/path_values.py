@@ -42,7 +42,7 @@ def _compare(wanted: str, value: str) -> Truth:
         return Truth.MATCH if same else Truth.MISMATCH
     if wanted_names == names and (wanted_root == root or not wanted_root):
         return Truth.MATCH
-    if not wanted_root and names[-len(wanted_names) :] == wanted_names:
+    if not wanted_root and wanted_names[0] != ".." and names[-len(wanted_names) :] == wanted_names:
         return Truth.MATCH
     if not root and wanted_names[-len(names) :] == names:
         return Truth.UNKNOWN

@@ -15,10 +15,12 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from textwrap import dedent
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from planproof.contracts.text_values import strip_code_fence
 from planproof.contracts.value_check import all_true, any_true, check_scalar, compares_values
 from planproof.core.content import Json
 from planproof.core.contract import Condition, Truth
@@ -83,7 +85,11 @@ def _parse(text: str) -> PythonCode:
     if len(text) > _MAX_CHARS:
         return PythonCode(is_complete=False)
     magics: tuple[CodeCall, ...] = ()
+    text = strip_code_fence(text)
     tree = _parse_tree(text)
+    if tree is None and text[:1].isspace():
+        text = dedent(text).strip()
+        tree = _parse_tree(text)
     if tree is None:
         text, magics, is_cell = _replace_magics(text)
         if is_cell:

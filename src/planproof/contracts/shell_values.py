@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import shlex
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from planproof.contracts.path_values import has_path_suffix
 from planproof.contracts.python_values import check_calls, parse_python
 from planproof.contracts.sql_values import check_sql
-from planproof.contracts.text_values import contains_text
+from planproof.contracts.text_values import contains_text, strip_code_fence
 from planproof.contracts.value_check import all_true, any_true, check_scalar, compares_values
 from planproof.core.content import Json
 from planproof.core.contract import Condition, Truth
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 _MAX_CHARS, _MAX_CACHED_CHARS = 400_000, 2_000
+_MAX_VALUE_CHARS = 500
 _MAX_OPERATORS = 2_000
 """Limit on operators outside here-documents: the parser takes quadratic time to recover from
 errors, and this keeps it below a tenth of a second."""
@@ -43,6 +44,7 @@ _HEREDOC = re.compile(
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _STRING_ESCAPE = re.compile(r"\\([\\\"$`\n])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_SPACE = re.compile(r"\s")
 _CODE_FLAG = re.compile(r"-[a-zA-Z]{0,6}c")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]{0,6}")
 _VERSIONED = re.compile(r"(python|pypy|pip)[\d.]{1,6}")
@@ -103,7 +105,7 @@ def to_shell_text(value: Json) -> str | None:
 
 
 def _parse_script(text: str) -> ShellScript:
-    return _parse_nested(text, _Context(), 0)
+    return _parse_nested(strip_code_fence(text), _Context(), 0)
 
 
 _parse_cached = lru_cache(maxsize=4_096)(_parse_script)
@@ -275,6 +277,7 @@ class _ScriptReader:
         self._original, self._script, self._depth = data, script, depth
         self._functions: dict[str, Node] = {}
         self._aliases: set[str] = set()
+        self._variables: dict[str, str | None] = {}
         self._nesting = 0
         self._has_ended = self._ends_on_error = False
         self._error_line = 0
@@ -360,11 +363,28 @@ class _ScriptReader:
             return None
         if node.type == "command":
             return self._read_command(node, context, redirects)
-        read = getattr(self, f"_read_{node.type}", None)
+        read = self._compound_readers.get(node.type)
         if read is not None:
-            return read(node, context._replace(writes=(*context.writes, *redirects.writes)))
+            inner = context._replace(writes=(*context.writes, *redirects.writes))
+            return read(self, node, inner)
         self._read_substitutions((node,), context)
+        if node.type.startswith("variable_assignment"):
+            self._assign(node, context)
         return None
+
+    def _assign(self, node: Node, context: _Context) -> None:
+        """Note the values of variables; one that is set in a branch or a loop is not known."""
+        nodes = [node] if node.type == "variable_assignment" else node.children
+        for child in nodes:
+            if child.type == "variable_assignment" and child.children:
+                name = self._slice(child.children[0])
+                value = self._read_word(child.children[-1])
+                is_plain = child.children[1].type == "=" and len(child.children) == 3
+                # A limit, because a variable may be made of other variables again and again.
+                is_short = len(value.text) <= _MAX_VALUE_CHARS
+                known = is_plain and is_short and value.is_literal
+                known = known and context.certain and context.executed
+                self._variables[name] = value.text if known else None
 
     def _read_subshell(self, node: Node, context: _Context) -> _Status:
         ended = self._has_ended
@@ -377,8 +397,6 @@ class _ScriptReader:
             self._read_substitutions((node,), context)
             return None
         return self._read_statements(node.children, context)
-
-    _read_do_group = _read_compound_statement
 
     def _read_if_statement(self, node: Node, context: _Context) -> _Status:
         branch = context
@@ -433,12 +451,12 @@ class _ScriptReader:
         values = [child for child in node.children if child.is_named]
         body = values.pop() if values else None
         self._read_substitutions(values, context)
+        if values:
+            self._variables[self._slice(values[0])] = None
         is_empty = len(values) == 1 and any(child.type == "in" for child in node.children)
         if body is not None:
             self._read_branch([body], context._replace(certain=False), not is_empty)
         return None
-
-    _read_c_style_for_statement = _read_for_statement
 
     def _read_case_statement(self, node: Node, context: _Context) -> _Status:
         subject: _Word | None = None
@@ -486,11 +504,10 @@ class _ScriptReader:
 
     def _read_declaration_command(self, node: Node, context: _Context) -> _Status:
         self._read_substitutions((node,), context)
-        words = [_Word(child_text) for child in node.children if (child_text := self._slice(child))]
+        self._assign(node, context)
+        words = [_Word(text) for child in node.children if (text := self._slice(child))]
         self._add(words, node, context, _Redirects())
         return None
-
-    _read_unset_command = _read_declaration_command
 
     def _read_command(self, node: Node, context: _Context, redirects: _Redirects) -> _Status:
         words: list[_Word] = []
@@ -574,30 +591,67 @@ class _ScriptReader:
         end = self._script.locate(max(node.end_byte, end) - 1) + 1
         return self._original[start:end].decode("utf-8", "replace")
 
+    def _decode(self, node: Node) -> str:
+        """Return the text of a node as the parser has it: with names for here-documents."""
+        return self._script.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
     def _read_word(self, node: Node) -> _Word:
         """Return a word without its quotes."""
+        if node.type in _EXPANSIONS:
+            value = self._find_value(node)
+            if value is not None:
+                return _Word(value)
+        if node.type == "command_substitution" and (value := self._find_printed(node)) is not None:
+            return _Word(value)
         if node.type in _EXPANSIONS or node.type in _SUBSTITUTIONS:
             return _Word(
                 self._slice(node), is_literal=False, is_reparsable=node.type in _EXPANSIONS
             )
-        data = self._script.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        data = self._decode(node)
         if node.type == "raw_string":
             return _Word(data[1:-1])
         if node.type == "ansi_c_string":
             return _Word(_ESCAPE.sub(_decode_escape, data[2:-1]))
         if node.type in ("string", "translated_string"):
-            start = data.find('"') + 1
-            is_literal = not any(_is_computed(child) for child in node.children)
-            reparsable = not any(child.type in _SUBSTITUTIONS for child in node.children)
-            return _Word(_STRING_ESCAPE.sub(_drop_escape, data[start:-1]), is_literal, reparsable)
+            return self._read_string(node)
         if node.type == "concatenation":
-            parts = [self._read_word(child) for child in node.children]
-            return _Word(
-                "".join(part.text for part in parts),
-                all(part.is_literal for part in parts),
-                all(part.is_reparsable for part in parts),
-            )
+            return _join([self._read_word(child) for child in node.children], "")
         return _Word(_ESCAPE.sub(_drop_escape, data))
+
+    def _read_string(self, node: Node) -> _Word:
+        """Return the text of a string in double quotes, with the variables that are known."""
+        data = self._script.data
+        position = node.children[0].end_byte
+        parts: list[_Word] = []
+        for child in node.children[1:-1]:
+            if child.type in _EXPANSIONS or child.type in _SUBSTITUTIONS:
+                between = data[position : child.start_byte].decode("utf-8", "replace")
+                parts += (_Word(_STRING_ESCAPE.sub(_drop_escape, between)), self._read_word(child))
+                position = child.end_byte
+        last = data[position : node.end_byte - 1].decode("utf-8", "replace")
+        return _join((*parts, _Word(_STRING_ESCAPE.sub(_drop_escape, last))), "")
+
+    def _find_value(self, node: Node) -> str | None:
+        """Return the value of `$NAME` or `${NAME}`, if it is known and one word."""
+        names = [child for child in node.children if child.is_named]
+        if node.type == "arithmetic_expansion" or len(names) != 1 or node.child_count > 3:
+            return None
+        value = self._variables.get(self._slice(names[0]))
+        return value if value and not _SPACE.search(value) else None
+
+    def _find_printed(self, node: Node) -> str | None:
+        """Return what `$(cat <<END ...)` prints."""
+        element, *rest = [child for child in node.children if child.is_named] or [node]
+        body = element.child_by_field_name("body")
+        if rest or element.type != "redirected_statement" or body is None:
+            return None
+        targets = [
+            self._decode(child.children[-1])
+            for child in element.children
+            if child.type == "file_redirect" and child.child_count == 2
+        ]
+        given = self._script.bodies.get(targets[0]) if len(targets) == 1 else None
+        return given.rstrip("\n") if given is not None and self._slice(body) == "cat" else None
 
     def _add(
         self, words: Sequence[_Word], node: Node, context: _Context, redirects: _Redirects
@@ -646,6 +700,8 @@ class _ScriptReader:
         texts = {word.text for word in words[1:]}
         if program == "alias":
             self._aliases.update(text.partition("=")[0] for text in texts if "=" in text)
+        elif program == "read":
+            self._variables.update(dict.fromkeys(texts))
         elif context.certain and program == "set":
             self._ends_on_error |= bool(texts & {"-e", "errexit", "-eu", "-ex", "-euo", "-eux"})
             self._has_ended |= bool(texts & {"-n", "noexec"})
@@ -697,6 +753,24 @@ class _ScriptReader:
                     context._replace(via=(*context.via, "find -exec"), certain=False),
                     _Redirects(),
                 )
+
+    _compound_readers: ClassVar[dict[str, _ReadCompound]] = {
+        "subshell": _read_subshell,
+        "compound_statement": _read_compound_statement,
+        "do_group": _read_compound_statement,
+        "if_statement": _read_if_statement,
+        "while_statement": _read_while_statement,
+        "for_statement": _read_for_statement,
+        "c_style_for_statement": _read_for_statement,
+        "case_statement": _read_case_statement,
+        "function_definition": _read_function_definition,
+        "test_command": _read_test_command,
+        "declaration_command": _read_declaration_command,
+        "unset_command": _read_declaration_command,
+    }
+
+
+_ReadCompound: TypeAlias = Callable[[_ScriptReader, "Node", _Context], _Status]
 
 
 def _find_any(texts: Sequence[str], wanted: Sequence[str], start: int) -> int | None:
@@ -752,10 +826,6 @@ def _combine(operator: str, left: _Status, right: _Status) -> _Status:
     if left is decided or right is decided:
         return decided if left is decided or left is None or right is decided else None
     return right if left is (not decided) else None
-
-
-def _is_computed(node: Node) -> bool:
-    return node.type in _EXPANSIONS or node.type in _SUBSTITUTIONS
 
 
 def _drop_escape(match: re.Match[str]) -> str:
@@ -888,11 +958,9 @@ def _find_shell_code(
     return (None, program) if is_piped else (None, None)
 
 
-def _join(words: Sequence[_Word]) -> _Word | None:
-    if not words:
-        return None
+def _join(words: Sequence[_Word], separator: str = " ") -> _Word:
     return _Word(
-        " ".join(word.text for word in words),
+        separator.join(word.text for word in words),
         all(word.is_literal for word in words),
         all(word.is_reparsable for word in words),
     )

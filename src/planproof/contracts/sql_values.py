@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planproof.contracts.text_values import strip_code_fence
 from planproof.contracts.value_check import all_true, any_true
 from planproof.core.contract import SqlCondition, Truth
 
@@ -72,7 +73,7 @@ def parse_sql(text: str) -> SqlScript:
     """Return the statements of an SQL text; comments and strings do not count."""
     if len(text) > _MAX_CHARS:
         return SqlScript(is_complete=False)
-    pieces = _split_statements(_META_COMMAND.sub("", text))
+    pieces = _split_statements(_META_COMMAND.sub("", strip_code_fence(text)))
     if pieces is None:
         return SqlScript(is_complete=False)
     statements = [_parse_statement(verb, piece) for verb, piece in pieces]

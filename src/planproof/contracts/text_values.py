@@ -41,6 +41,16 @@ def fold_text(text: str) -> str:
     return normalize("NFKC", normalize("NFKC", text.translate(_INVISIBLE)).casefold())
 
 
+def strip_code_fence(text: str) -> str:
+    """Return the code of a text that is one Markdown code block; other texts unchanged."""
+    bare = text.strip()
+    if not bare.startswith("```"):
+        return text
+    first, _, rest = bare.partition("\n")
+    is_block = " " not in first.strip() and "```" not in rest.removesuffix("```")
+    return rest.removesuffix("```") if is_block and rest else text
+
+
 def contains_text(needle: str, text: str) -> bool:
     """Return whether the words of `needle` occur in a text as one run.
 
