@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,7 @@ from planproof.cli.options import (
     ModelJudgeOptions,
     NoCacheOption,
 )
-from planproof.cli.outputs import NoRedactOption, OutputOption, open_text_output
+from planproof.cli.outputs import NoRedactOption, OutputOption, open_text_output, render_lines
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def compile_(
     from planproof.contracts.contract_file import format_contract
     from planproof.llm.compile import build_skeleton
     from planproof.planning.plan_parser import parse_given_plan
-    from planproof.reports.terminal.compile_lines import format_compiled
+    from planproof.reports.terminal.contract_lines import format_compiled_lines
     from planproof.reports.wording import make_sanitizer
 
     if tools is not None and data:
@@ -124,8 +125,11 @@ def compile_(
     catalogue = _load_catalogue(
         tools, data, (reader, profile), configuration, descriptions=descriptions
     )
+    name = "contract" if output is None else str(output)
+    # Where the contract itself is printed, the rest goes to standard error.
+    stream = sys.stderr if output is None or name == "-" else sys.stdout
     if model is None:
-        contract, lines = build_skeleton(parsed, catalogue), [_NOTHING_STATED]
+        contract, lines = build_skeleton(parsed, catalogue), f"{_NOTHING_STATED}\n"
     else:
         judge_options = ModelJudgeOptions(
             model=[model],
@@ -136,13 +140,12 @@ def compile_(
             max_cost=max_cost,
         )
         compiled = _ask_model(parsed, catalogue, judge_options)
+        show = make_sanitizer(secrets=no_redact)
         contract = compiled.contract
-        lines = list(format_compiled(compiled, make_sanitizer(secrets=no_redact)))
-    with open_text_output(output) as stream:
-        stream.write(format_contract(contract))
-    is_written_to_file = output is not None and str(output) != "-"
-    for line in lines:
-        typer.echo(line, err=not is_written_to_file)
+        lines = render_lines(format_compiled_lines(compiled, name, show), stream)
+    with open_text_output(output) as file:
+        file.write(format_contract(contract))
+    stream.write(lines)
 
 
 def _read_plan(path: Path, configuration: Configuration) -> object:

@@ -85,20 +85,28 @@ def test_what_was_understood_is_printed_step_by_step(
     assert (done.code, done.err) == (0, "")
     *lines, cost = done.out.splitlines()
     assert lines == [
+        "plan.contract.yaml",
+        "  3 steps; uncheckable: 3; highest score 0.5",
+        "  plan given; catalogue complete; written by model openai:x",
+        "",
         "  1  Find the order 7",
-        "     call of get_order with id 7",
+        "     call: get_order",
+        '     where: {id: "7"}',
+        "",
         "  2  If it was not sent, refund it",
-        "     only under the condition: If it was not sent (a program can't decide it)",
-        "     call of refund with order_id from step 1, 1 or more times",
-        "     or message that asks that says refund or money back",
+        "     when: If it was not sent",
+        "     any_of:",
+        '       - {call: refund, where: {order_id: {from_step: "1", for: it}}, times:',
+        "         {min: 1}}",
+        "       - {message: {says: [[refund, money back]], asks: true}}",
+        "",
         "  3  Be polite",
-        "     can't be checked: tone",
-        "to review",
-        "  step 2: when: a program can't decide this condition.",
-        "  step 2: how much",
-        "highest score that a run can reach: 0.5 (steps that can't be checked)",
+        "     uncheckable: tone",
+        "",
+        "? step 2: when: a program can't decide this condition.",
+        "? step 2: how much",
     ]
-    assert cost.startswith("cost: 1 call")
+    assert cost.startswith("1 call, ")
     contract = read_contract(files / "plan.contract.yaml")
     assert contract.origin.compiler == "model openai:x"
     assert [step.text for step in contract.steps] == _STEPS

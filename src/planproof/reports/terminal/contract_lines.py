@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from planproof.calibration.contract_trial import Mutation, TestedRun
 from planproof.contracts.contract_diff import ChangeKind, ContractDiff, FieldChange
@@ -13,7 +14,10 @@ from planproof.core.contract import Contract
 from planproof.core.json_values import is_list, is_object
 from planproof.core.phrases import join_items
 from planproof.reports.terminal.lines import WIDTH, Line, wrap_text
-from planproof.reports.wording import TextSanitizer, format_score, pluralize
+from planproof.reports.wording import TextSanitizer, format_cost, format_score, pluralize
+
+if TYPE_CHECKING:
+    from planproof.llm.compile import CompiledContract
 
 _INDENT = "     "
 _MAX_TOOLS_SHOWN = 8
@@ -45,6 +49,19 @@ def format_contract_lines(contract: Contract, name: str, show: TextSanitizer) ->
         yield ()
     for key, value in rest.items():
         yield from _format_field(key, value, "", show)
+
+
+def format_compiled_lines(
+    compiled: CompiledContract, name: str, show: TextSanitizer
+) -> Iterator[Line]:
+    """Yield what a model understood of a plan, what should be reviewed, and the cost."""
+    yield from format_contract_lines(compiled.contract, name, show)
+    yield ()
+    for doubt in compiled.doubts:
+        first, *others = wrap_text(show(doubt), WIDTH - 2, subsequent_indent="  ")
+        yield (("? ", "yellow"), first)
+        yield from ((f"  {line}",) for line in others)
+    yield from _wrap(format_cost(compiled.usage), "")
 
 
 def format_contract_summary(contract: Contract, name: str, show: TextSanitizer) -> Iterator[Line]:
