@@ -93,7 +93,11 @@ def test_lists_are_closed_and_objects_are_open(
     [
         (Condition(program=("pg_dump",)), "sudo pg_dump payments", MATCH),
         (Condition(program=("pg_dump",), argument=("payments",)), "pg_dump payments", MATCH),
-        (Condition(program=("pg_dump",), argument=("payments",)), "pg_dump a; ls payments", MISMATCH),
+        (
+            Condition(program=("pg_dump",), argument=("payments",)),
+            "pg_dump a; ls payments",
+            MISMATCH,
+        ),
         (Condition(program=("pg_dump",), argument=("payments",)), "pg_dump $DB", UNKNOWN),
         (Condition(program=("git push",)), ["bash", "-lc", "git push origin main"], MATCH),
         (Condition(program=("pytest",)), "import subprocess\nsubprocess.run(['pytest'])", MATCH),
@@ -124,8 +128,14 @@ def test_conditions_on_code(condition: Condition, value: Any, truth: Truth) -> N
         (Condition(date="--03-12"), "12 March"),
         (Condition(date="soon"), "soon"),
         (Condition(path="a/b"), "a/b"),
-        (Condition(any_of=("card",), not_=("personal", "private")), "card, not personal or private"),
-        (Condition(program=("pg_dump",), argument=("payments",)), "program pg_dump, argument payments"),
+        (
+            Condition(any_of=("card",), not_=("personal", "private")),
+            "card, not personal or private",
+        ),
+        (
+            Condition(program=("pg_dump",), argument=("payments",)),
+            "program pg_dump, argument payments",
+        ),
         (Condition(calls=("pandas.read_csv",)), "a call of pandas.read_csv"),
         (
             Condition(sql=SqlCondition(verb="select", tables=("a", "b"), columns=("c",))),

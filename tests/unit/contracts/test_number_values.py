@@ -74,7 +74,14 @@ def test_a_range_and_a_tolerance() -> None:
 
 @pytest.mark.parametrize(
     ("word", "normal"),
-    [("1,200.50", "1200.5"), ("12.0", "12"), ("0", "0"), ("007", None), ("1,20", None), ("a", None)],
+    [
+        ("1,200.50", "1200.5"),
+        ("12.0", "12"),
+        ("0", "0"),
+        ("007", None),
+        ("1,20", None),
+        ("a", None),
+    ],
 )
 def test_plain_numbers_have_one_form(word: str, normal: str | None) -> None:
     assert normalize_number(word) == normal
