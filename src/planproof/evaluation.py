@@ -16,7 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
-from planproof.checking.contract_judge import ContractJudge, summarize_contract
+from planproof.checking.contract_judge import ContractJudge
 from planproof.checking.plan_periods import (
     JudgePeriod,
     findings_required_error,
@@ -343,7 +343,7 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
         plan=summary,
         coverage=_measure_coverage(trace, source),
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
-        contract=None if contract is None else summarize_contract(contract),
+        contract=checker and checker.summary,
         inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
         metadata=case.metadata,
     )

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from dataclasses import replace as replace_dataclass
+from functools import cached_property
 
 from msgspec import json as msgspec_json
 from msgspec.structs import replace
@@ -70,11 +71,16 @@ class ContractJudge:
     allow_drift: bool = False
     """Judge by the contract even if the given plan is not the one that it was compiled from."""
     name: str = "contract"
+    summary: ContractSummary = field(init=False)
     fingerprint: str = field(init=False)
+    """Changes with the contract, the vocabulary and the variables, but not with a case."""
 
     def __post_init__(self) -> None:
-        parts = (contract_digest(self.contract), self.vocabulary.sorted_entries)
-        digest = compute_fingerprint(*parts, sorted(self.variables.items()))
+        summary = summarize_contract(self.contract)
+        digest = compute_fingerprint(
+            summary.digest, self.vocabulary.sorted_entries, sorted(self.variables.items())
+        )
+        object.__setattr__(self, "summary", summary)
         object.__setattr__(self, "fingerprint", digest)
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
@@ -87,7 +93,9 @@ class ContractJudge:
         if not self.contract.variables:
             return self
         bound = bind_metadata(self.contract, metadata, self.variables)
-        return replace_dataclass(self, variables=bound)
+        judge = copy(self)
+        object.__setattr__(judge, "variables", bound)
+        return judge
 
 
 def check_run(
@@ -144,7 +152,7 @@ class StepMatcher:
             [c.is_accountable for c in self.candidates],
         )
 
-    @property
+    @cached_property
     def aligned_steps(self) -> list[AlignedStep]:
         """The steps with their matches, as the alignment takes them."""
         return [

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from planproof.contracts.condition_check import check_condition, describe_condit
 from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
 from planproof.contracts.shell_values import check_command, has_effect
 from planproof.contracts.text_values import contains_words
+from planproof.contracts.value_check import all_true
 from planproof.core.content import Json
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -53,25 +55,54 @@ _ASKS = re.compile(
 _PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
 _ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
+_TEXT_KINDS = frozenset({CandidateKind.MESSAGE, CandidateKind.REASONING})
+_EMPTY = Condition()
 _MAX_FOUND = 120
+_MAX_ALTERNATIVES = 6
 _MAX_TEXT = 20_000
 _AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
+
+
+class CheckedCondition(NamedTuple):
+    """A condition that was checked, with what it expects and what was found."""
+
+    path: str
+    expected: Condition | str
+    found: object
+    truth: Truth
 
 
 class MatchResult(Struct, frozen=True, eq=False):
     """The match of one candidate with one requirement, and the conditions behind it."""
 
     match: Match
-    checks: tuple[Check, ...]
+    conditions: tuple[CheckedCondition, ...]
     requirement: Requirement
+    event: str
 
     @property
-    def matched_conditions(self) -> frozenset[tuple[str, str]]:
+    def checks(self) -> tuple[Check, ...]:
+        """The conditions in words; built on demand, since few candidates are reported."""
+        return tuple(
+            Check(
+                path=checked.path,
+                expected=checked.expected
+                if isinstance(checked.expected, str)
+                else describe_condition(checked.expected),
+                found=_format_value(checked.found)[:_MAX_FOUND],
+                event=self.event,
+                result=checked.truth,
+            )
+            for checked in self.conditions
+        )
+
+    @property
+    def matched_conditions(self) -> frozenset[tuple[str, Condition | str]]:
         """The value conditions that hold, by path and expected value; the tool is not one."""
         return frozenset(
-            (check.path, check.expected)
-            for check in self.checks
-            if check.result is _MATCH and check.path not in {"call", "by"}
+            (checked.path, checked.expected)
+            for checked in self.conditions
+            if checked.truth is _MATCH and checked.path not in {"call", "by"}
         )
 
 
@@ -86,7 +117,7 @@ class MatchContext(Struct, frozen=True):
     find_results: Callable[[str, int], list[str] | None]
 
 
-_NO_MATCH = MatchResult(Match.NONE, (), Requirement())
+_NO_MATCH = MatchResult(Match.NONE, (), Requirement(), "")
 
 
 def match(
@@ -114,20 +145,19 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
 def _match_call(
     requirement: Requirement, candidate: ContractCandidate, context: MatchContext
 ) -> MatchResult:
-    if candidate.kind in {CandidateKind.MESSAGE, CandidateKind.REASONING}:
+    if candidate.kind in _TEXT_KINDS:
         return _NO_MATCH
-    tool = " or ".join(requirement.call)
     if not any(is_tool(name, candidate.name) for name in requirement.call):
         return _NO_MATCH
-    checks = [_make_check("call", tool, candidate.event.name or "", candidate, _MATCH)]
-    if requirement.by is not None:
-        checks.append(_check_actor(requirement.by, candidate))
-    identity = [
-        _check_argument("is", argument, condition, candidate, context)
-        for argument, condition in _iter_conditions(requirement.is_)
+    checked = [
+        CheckedCondition("call", " or ".join(requirement.call), candidate.event.name or "", _MATCH)
     ]
-    if any(check.result is _MISMATCH for check in (*checks, *identity)):
-        return MatchResult(Match.NONE, (*checks, *identity), requirement)
+    if requirement.by is not None:
+        checked.append(_check_actor(requirement.by, candidate))
+    for argument, condition in _iter_conditions(requirement.is_):
+        checked.append(_check_argument("is", argument, condition, candidate, context))
+    if any(one.truth is _MISMATCH for one in checked):
+        return _NO_MATCH
     if _is_without_effect(requirement, candidate):
         return _NO_MATCH
     values = [
@@ -135,8 +165,10 @@ def _match_call(
         for argument, condition in _iter_conditions(requirement.where)
     ]
     values += _check_closed(requirement, candidate)
-    unknown = [check for check in identity if check.result is _UNKNOWN]
-    return MatchResult(_grade([*unknown, *values]), (*checks, *identity, *values), requirement)
+    truths = [one.truth for one in values]
+    truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
+    grade = _grade(truths)
+    return MatchResult(grade, (*checked, *values), requirement, candidate.event.id)
 
 
 def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
@@ -148,13 +180,12 @@ def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
             yield argument, condition
 
 
-def _grade(values: list[Check]) -> Match:
+def _grade(truths: list[Truth]) -> Match:
     """Grade the values of a call whose tool is right."""
-    results = [check.result for check in values]
-    if _MISMATCH in results:
-        is_near = _MATCH in results or len(results) == 1
+    if _MISMATCH in truths:
+        is_near = _MATCH in truths or len(truths) == 1
         return Match.NEAR if is_near else Match.NONE
-    return Match.OPEN if _UNKNOWN in results else Match.FULL
+    return Match.OPEN if _UNKNOWN in truths else Match.FULL
 
 
 @lru_cache(maxsize=4_096)
@@ -176,12 +207,12 @@ def is_tool(pattern: str, name: str) -> bool:
     return True
 
 
-def _check_actor(agent: str, candidate: ContractCandidate) -> Check:
+def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:
     actor = candidate.event.actor
     is_same = (actor or "").lower() == agent.lower() or (
         actor in _AGENT_NAMES and agent in _AGENT_NAMES
     )
-    return _make_check("by", agent, actor or "", candidate, _MATCH if is_same else _MISMATCH)
+    return CheckedCondition("by", agent, actor or "", _MATCH if is_same else _MISMATCH)
 
 
 def _is_without_effect(requirement: Requirement, candidate: ContractCandidate) -> bool:
@@ -192,18 +223,22 @@ def _is_without_effect(requirement: Requirement, candidate: ContractCandidate) -
     return not has_effect(candidate.command, conditions)
 
 
-def _check_closed(requirement: Requirement, candidate: ContractCandidate) -> Iterator[Check]:
+def _check_closed(
+    requirement: Requirement, candidate: ContractCandidate
+) -> Iterator[CheckedCondition]:
     """Check the arguments that must be absent."""
+    if not (requirement.absent or requirement.only):
+        return
     given = candidate.arguments
     for argument in requirement.absent:
         found = None if given is None else _find_argument(given, argument)
-        result = _UNKNOWN if given is None else _MATCH if found in (None, "") else _MISMATCH
-        yield _make_check(f"absent.{argument}", "no value", _format(found), candidate, result)
+        truth = _UNKNOWN if given is None else _MATCH if found in (None, "") else _MISMATCH
+        yield CheckedCondition(f"absent.{argument}", "no value", found, truth)
     if requirement.only:
         allowed = {_fold_name(name) for name in (*requirement.is_, *requirement.where)}
         others = [name for name in given or () if _fold_name(name) not in allowed]
-        result = _UNKNOWN if given is None else _MISMATCH if others else _MATCH
-        yield _make_check("only", "no other argument", ", ".join(others), candidate, result)
+        truth = _UNKNOWN if given is None else _MISMATCH if others else _MATCH
+        yield CheckedCondition("only", "no other argument", ", ".join(others), truth)
 
 
 def _check_argument(
@@ -212,28 +247,26 @@ def _check_argument(
     condition: Condition,
     candidate: ContractCandidate,
     context: MatchContext,
-) -> Check:
+) -> CheckedCondition:
     """Check one condition on an argument of a call."""
-    path, expected = f"{group}.{argument}", describe_condition(condition)
-    found, result = _MISSING, _UNKNOWN
+    found, truth = _MISSING, _UNKNOWN
     for value in _find_values(argument, candidate):
         now = _check_value(condition, value, candidate, context)
-        if found is _MISSING or now is _MATCH or (now is _UNKNOWN and result is _MISMATCH):
-            found, result = value, now
+        if found is _MISSING or now is _MATCH or (now is _UNKNOWN and truth is _MISMATCH):
+            found, truth = value, now
         if now is _MATCH:
             break
-    if found is _MISSING:
-        result = _UNKNOWN if _is_unrecorded(candidate) else _MISMATCH
-    if condition.not_ and result is not _MATCH and _has_only_exclusions(condition):
-        result = _MATCH if found is _MISSING and result is _MISMATCH else result
-    return _make_check(path, expected, _format_value(found), candidate, result)
+    if found is _MISSING and not _is_unrecorded(candidate):
+        # An argument that is not given has none of the values that must not occur.
+        truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
+    return CheckedCondition(f"{group}.{argument}", condition, found, truth)
 
 
 _MISSING = object()
 
 
 def _has_only_exclusions(condition: Condition) -> bool:
-    return replace(condition, not_=(), for_=None) == Condition()
+    return bool(condition.not_) and replace(condition, not_=(), for_=None) == _EMPTY
 
 
 def _is_unrecorded(candidate: ContractCandidate) -> bool:
@@ -314,17 +347,15 @@ def _check_value(
     """Check all forms of a condition on one value."""
     if value == UNKNOWN_VALUE:
         return _UNKNOWN
-    results = [
-        *(
-            truth
-            for part in condition.parts
-            for truth in _check_context(part, value, candidate, context)
-        ),
-        _check_form(_strip_context(condition), value, candidate),
+    if condition.var is None and condition.from_step is None and not condition.all_of:
+        return _check_form(condition, value, candidate)
+    truths = [
+        truth
+        for part in condition.parts
+        for truth in _check_context(part, value, candidate, context)
     ]
-    if _MISMATCH in results:
-        return _MISMATCH
-    return _UNKNOWN if _UNKNOWN in results else _MATCH
+    truths.append(_check_form(_strip_context(condition), value, candidate))
+    return all_true(truths)
 
 
 def _strip_context(condition: Condition) -> Condition:
@@ -334,30 +365,25 @@ def _strip_context(condition: Condition) -> Condition:
 
 
 def _check_form(condition: Condition, value: object, candidate: ContractCandidate) -> Truth:
-    if replace(condition, for_=None) == Condition():
-        return _MATCH
     if value is not candidate:
         return check_condition(condition, value)
-    if not candidate.is_parsed and candidate.code is None:
-        return _UNKNOWN
     if candidate.command is not None:
         return check_command(condition, candidate.command)
-    assert candidate.code is not None
-    return _check_code(condition, candidate.code)
+    if candidate.code is not None:
+        return _check_code(condition, candidate.code)
+    return _UNKNOWN
 
 
 def _check_code(condition: Condition, code: PythonCode) -> Truth:
     """Check a condition on Python code: the functions it calls, and its effective text."""
-    results: list[Truth] = []
+    truths: list[Truth] = []
     if condition.calls:
-        results.append(check_calls(condition.calls, code))
+        truths.append(check_calls(condition.calls, code))
     rest = replace(condition, calls=(), for_=None)
-    if rest != Condition():
+    if rest != _EMPTY:
         truth = check_condition(rest, code.effective_text)
-        results.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
-    if _MISMATCH in results:
-        return _MISMATCH
-    return _UNKNOWN if _UNKNOWN in results else _MATCH
+        truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
+    return all_true(truths)
 
 
 def _check_context(
@@ -397,45 +423,44 @@ def _match_text(
     """Match a message or reasoning: every group and every value must occur."""
     text = candidate.event.text[:_MAX_TEXT]
     group = "message" if requirement.message is not None else "reasoning"
-    checks: list[Check] = []
+    checked: list[CheckedCondition] = []
     if requirement.by is not None:
-        checks.append(_check_actor(requirement.by, candidate))
+        checked.append(_check_actor(requirement.by, candidate))
     sentences = _list_reporting_sentences(text, step_text, wanted) if wanted.says else []
     for index, alternatives in enumerate(wanted.says):
-        found = next(
-            (
-                sentence
-                for sentence in sentences
-                for alternative in alternatives
-                if contains_words(alternative, sentence)
-            ),
-            "",
-        )
-        result = _MATCH if found else _MISMATCH
-        expected = " or ".join(alternatives[:6])
-        checks.append(
-            _make_check(f"{group}.says.{index}", expected, found.strip(), candidate, result)
-        )
+        found = _find_sentence(alternatives, sentences)
+        expected = " or ".join(alternatives[:_MAX_ALTERNATIVES])
+        path, truth = f"{group}.says.{index}", _MATCH if found else _MISMATCH
+        checked.append(CheckedCondition(path, expected, found, truth))
     for index, condition in enumerate(wanted.values):
-        result = _check_value(condition, text, candidate, context)
-        found = "" if result is not _MATCH else describe_condition(condition)
-        path, expected = f"{group}.values.{index}", describe_condition(condition)
-        checks.append(_make_check(path, expected, found, candidate, result))
+        truth = _check_value(condition, text, candidate, context)
+        found = describe_condition(condition) if truth is _MATCH else ""
+        checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
     if wanted.asks:
-        question = _ASKS.search(text)
-        result = _MATCH if question else _MISMATCH
-        checks.append(_make_check(f"{group}.asks", "a question", "", candidate, result))
-    return MatchResult(_grade_text(checks), tuple(checks), requirement)
+        asks = _ASKS.search(text) is not None
+        checked.append(
+            CheckedCondition(f"{group}.asks", "a question", "", _MATCH if asks else _MISMATCH)
+        )
+    grade = _grade_text(checked)
+    return MatchResult(grade, tuple(checked), requirement, candidate.event.id)
 
 
-def _grade_text(checks: list[Check]) -> Match:
+def _find_sentence(alternatives: Sequence[str], sentences: Sequence[str]) -> str:
+    """Return the first sentence that has one of several alternatives; empty if none has."""
+    for sentence in sentences:
+        if any(contains_words(alternative, sentence) for alternative in alternatives):
+            return sentence.strip()
+    return ""
+
+
+def _grade_text(checked: list[CheckedCondition]) -> Match:
     """Grade a message: all conditions full, at least half of several near, otherwise none."""
-    matched = sum(check.result is _MATCH for check in checks)
-    if matched == len(checks):
+    matched = sum(one.truth is _MATCH for one in checked)
+    if matched == len(checked):
         return Match.FULL
-    if any(check.path == "by" and check.result is _MISMATCH for check in checks):
+    if any(one.path == "by" and one.truth is _MISMATCH for one in checked):
         return Match.NONE
-    return Match.NEAR if 2 * matched >= len(checks) and matched else Match.NONE
+    return Match.NEAR if 2 * matched >= len(checked) and matched else Match.NONE
 
 
 def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
@@ -457,27 +482,11 @@ def _list_reporting_sentences(text: str, step_text: str, wanted: MessageConditio
     ]
 
 
-def _make_check(
-    path: str, expected: str, found: str, candidate: ContractCandidate, result: Truth
-) -> Check:
-    return Check(
-        path=path,
-        expected=expected,
-        found=found[:_MAX_FOUND],
-        event=candidate.event.id,
-        result=result,
-    )
-
-
 def _format_value(value: object) -> str:
-    if value is _MISSING:
+    if value is _MISSING or value is None or value == UNKNOWN_VALUE:
         return ""
     if isinstance(value, ContractCandidate):
         return value.quote or value.event.text
-    return _format(value)
-
-
-def _format(value: Json) -> str:
-    if value is None or value == UNKNOWN_VALUE:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)

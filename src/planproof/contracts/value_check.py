@@ -16,20 +16,26 @@ _CUT_MARKS = ("\u2026", "[truncated]", "(truncated)", "<truncated>", "[redacted]
 _YES, _NO = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 _LONGEST_NUMBER = 1_000
 """Python refuses to write integers of more digits than this as text."""
-_DOMINANT_ALL = (Truth.MISMATCH, Truth.UNKNOWN, Truth.MATCH)
-_DOMINANT_ANY = (Truth.MATCH, Truth.UNKNOWN, Truth.MISMATCH)
 
 
 def all_true(results: Iterable[Truth]) -> Truth:
     """Return MISMATCH if any result is one, else UNKNOWN if any is unknown, else MATCH."""
-    found = set(results)
-    return next((truth for truth in _DOMINANT_ALL if truth in found), Truth.MATCH)
+    return _combine(results, Truth.MISMATCH, Truth.MATCH)
 
 
 def any_true(results: Iterable[Truth]) -> Truth:
     """Return MATCH if any result is one, else UNKNOWN if any is unknown, else MISMATCH."""
-    found = set(results)
-    return next((truth for truth in _DOMINANT_ANY if truth in found), Truth.MISMATCH)
+    return _combine(results, Truth.MATCH, Truth.MISMATCH)
+
+
+def _combine(results: Iterable[Truth], decisive: Truth, default: Truth) -> Truth:
+    combined = default
+    for truth in results:
+        if truth is decisive:
+            return decisive
+        if truth is Truth.UNKNOWN:
+            combined = truth
+    return combined
 
 
 def check_scalar(condition: Condition, value: str | float) -> Truth:

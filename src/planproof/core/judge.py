@@ -65,6 +65,11 @@ class ContractChecker(Protocol):
         ...
 
     @property
+    def summary(self) -> ContractSummary | None:
+        """What verdicts say about the contract."""
+        ...
+
+    @property
     def allow_drift(self) -> bool:
         """True if a given plan may differ from the one that the contract was compiled from."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from planproof.checking.contract_judge import bind_metadata, check_run
+from planproof.checking.contract_judge import bind_metadata, check_run, summarize_contract
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings, reset_order
 from planproof.checking.similarity_analysis import Analysis, analyze
@@ -16,6 +16,7 @@ from planproof.core.judge import Judgement
 from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
+from planproof.core.verdict import ContractSummary
 from planproof.llm.audit.audit_answers import ClaimedExtra
 from planproof.llm.audit.audit_judge import AuditingJudge
 from planproof.llm.audit.audit_questions import AuditScope
@@ -64,6 +65,11 @@ class Cascade(AuditingJudge):
     def contract(self) -> Contract | None:
         """The contract to check first; without one, the rules are asked."""
         return self.options.contract
+
+    @property
+    def summary(self) -> ContractSummary | None:
+        """What verdicts say about the contract."""
+        return None if self.contract is None else summarize_contract(self.contract)
 
     @property
     def allow_drift(self) -> bool:
