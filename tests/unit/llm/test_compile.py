@@ -290,6 +290,14 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "must have no other field",
     ),
     "nothing stated": (_answer({**_SEARCH, "all_of": []}, _BOOK), "no requirement"),
+    "no call needed": (
+        _answer({**_SEARCH, "all_of": [{"call": ["search_flights"], "times": {"min": 0}}]}, _BOOK),
+        "a run that does nothing satisfies it",
+    ),
+    "fewer than no calls": (
+        _answer({**_SEARCH, "all_of": [{"call": ["bash"], "times": {"min": 2, "max": 1}}]}, _BOOK),
+        "`times` allows no call",
+    ),
     "an unknown tool": (_UNKNOWN_TOOL, "search_flight"),
     "a generic tool without is": (_NO_IS, "bash"),
     "words that the step does not have": (_OTHER_WORDS, "Paris"),
