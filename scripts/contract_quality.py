@@ -25,8 +25,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from planproof.contracts.catalogues import Catalogue, observe_tools
+from planproof.contracts.catalogues import observe_tools
 from planproof.contracts.contract_file import format_contract, parse_contract
+from planproof.core.catalogue import Catalogue
 from planproof.core.contract import Condition, Contract, Requirement, StepContract
 from planproof.core.judge import ModelOptions
 from planproof.core.model import Model, ModelFailed

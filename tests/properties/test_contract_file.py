@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planproof.contracts.contract_diff import diff_contracts
 from planproof.contracts.contract_file import (
     contract_digest,
     encode_contract,
@@ -16,6 +17,7 @@ from planproof.contracts.contract_file import (
     to_json,
     update_contract_text,
 )
+from planproof.contracts.contract_validation import check_contract, highest_score
 from planproof.core.contract import (
     Condition,
     Contract,
@@ -32,6 +34,14 @@ from planproof.core.contract import (
     Variable,
     When,
 )
+from planproof.errors import InvalidInput
+from planproof.reports.terminal.contract_lines import (
+    format_contract_lines,
+    format_diff,
+    format_problems,
+)
+from planproof.reports.terminal.lines import to_plain_text
+from planproof.reports.wording import make_sanitizer
 
 # Words that YAML, JSON or the short forms give a meaning.
 _SPECIAL = st.sampled_from(
@@ -162,10 +172,11 @@ _CONTRACTS = st.builds(
 )
 
 
-@given(contracts())
-def test_a_contract_is_read_as_it_was_written(contract: Contract) -> None:
+@given(contracts(), st.lists(texts, max_size=2))
+def test_a_contract_is_read_as_it_was_written(contract: Contract, notes: list[str]) -> None:
+    comments = {step.number: notes for step in contract.steps}
     for text in (
-        format_contract(contract),
+        format_contract(contract, comments=comments),
         to_json(contract),
         json.dumps(encode_contract(contract)),
     ):
@@ -174,14 +185,44 @@ def test_a_contract_is_read_as_it_was_written(contract: Contract) -> None:
         assert contract_digest(parsed) == contract_digest(contract)
 
 
-@given(contracts(), st.lists(texts, max_size=2))
-def test_comments_do_not_change_a_contract(contract: Contract, notes: list[str]) -> None:
-    comments = {step.number: notes for step in contract.steps}
-    assert parse_contract(format_contract(contract, comments=comments), "c") == contract
-
-
 @settings(max_examples=25)  # an edit parses with comments, which is slow
 @given(contracts(), contracts())
 def test_an_edited_file_is_the_new_contract(old: Contract, new: Contract) -> None:
     text = update_contract_text(format_contract(old), new)
     assert parse_contract(text, "c") == new
+
+
+@given(contracts())
+def test_any_contract_is_checked_shown_and_compared(contract: Contract) -> None:
+    show = make_sanitizer(secrets=False)
+    for line in (
+        *format_contract_lines(contract, "c", show),
+        *format_problems(check_contract(contract), lambda problem: problem.path, show),
+        *format_diff(diff_contracts(contract, Contract()), show),
+    ):
+        assert to_plain_text(line).isprintable()
+    assert not diff_contracts(contract, contract)
+    assert 0 <= highest_score(contract) <= 1
+
+
+# Values in the place of a contract, or of one of its parts.
+_keys = st.sampled_from(
+    "planproof steps number text call is where any_of all_of times each message says values when "
+    "result tools vars never before first then origin for not sql a".split()
+)
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["contract/1", "$x", "", "1", "a"]),
+    lambda items: st.lists(items, max_size=3) | st.dictionaries(_keys, items, max_size=5),
+    max_leaves=25,
+)
+
+
+@given(_values)
+def test_other_values_are_invalid_input(value: Any) -> None:
+    whole = {"planproof": "contract/1", "steps": [{"number": "1", "text": "a", "all_of": value}]}
+    for tried in (value, {"planproof": "contract/1", "steps": value}, whole):
+        try:
+            contract = parse_contract(json.dumps(tried), "c")
+        except InvalidInput:
+            continue
+        assert parse_contract(format_contract(contract), "c") == contract

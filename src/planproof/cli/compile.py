@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from planproof.cli.inputs import (
     load_config,
     load_profiles,
     read_text,
+    read_traces,
 )
 from planproof.cli.options import (
     BaseUrlOption,
@@ -33,12 +33,9 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.contracts.catalogues import Catalogue
+    from planproof.core.catalogue import Catalogue
     from planproof.core.plan import Plan
-    from planproof.core.trace import Trace
-    from planproof.evaluation import ReadOptions
     from planproof.llm.compile import CompiledContract
-    from planproof.runs.datasets.data_set import DataSet
 
 
 _NOTHING_STATED = (
@@ -180,28 +177,11 @@ def _load_catalogue(
     reader, profile = reading
     limits, profiles = configuration.limits, load_profiles(profile, configuration)
     options = ReadOptions(reader, configuration.vocabulary, limits, profiles=profiles)
-    catalogue = observe_tools(
-        _read_traces(DataSet(paths=tuple(data), limits=limits, profiles=profiles), options)
-    )
+    cases = DataSet(paths=tuple(data), limits=limits, profiles=profiles)
+    catalogue = observe_tools(read_traces(cases, options))
     if not catalogue.tools:
         raise InvalidInput("no calls found in the traces.", where=", ".join(data))
     return catalogue
-
-
-def _read_traces(cases: DataSet, options: ReadOptions) -> Iterator[Trace]:
-    """Yield the traces of a data set; those that can't be read are counted and left out."""
-    from planproof.evaluation import read_trace_and_task
-
-    unread = 0
-    for _, line in cases:
-        try:
-            if line.case is None:
-                raise line.error or InvalidInput("has no case.", where=line.where)
-            yield read_trace_and_task(line.case, options)[1]
-        except InvalidInput:
-            unread += 1
-    if unread:
-        typer.echo(f"planproof: {unread} traces could not be read", err=True)
 
 
 def _ask_model(

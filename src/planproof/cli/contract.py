@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from planproof.cli.contract_test import check_known_runs
 from planproof.cli.exit_codes import DIFFERENT, REJECTED, handle_errors
 from planproof.cli.outputs import (
     NoRedactOption,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Show, check and compare contracts, which say what a run must show for each step.",
+    help="Show, check, compare and test contracts, which say what a run must show for each step.",
 )
 
 
@@ -216,3 +217,4 @@ def _write_json(value: Json, output: Path | None) -> None:
 app.command()(handle_errors(show))
 app.command()(handle_errors(check))
 app.command()(handle_errors(diff))
+app.command("test")(handle_errors(check_known_runs))

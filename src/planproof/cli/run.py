@@ -23,6 +23,7 @@ from planproof.cli.inputs import (
     ReaderOption,
     load_config,
     load_profiles,
+    read_traces,
     resolve_passing_score,
 )
 from planproof.cli.options import (
@@ -133,8 +134,16 @@ def run(
     from planproof.runs.execution import execute_run, start_or_resume_run
     from planproof.runs.summary import SummaryBuilder
 
+    catalogue = None
+    if judge_options.compiles(judge_name, configuration) and judge_options.tools is None:
+        from planproof.contracts.catalogues import observe_tools
+
+        reading = ReadOptions(
+            reader, configuration.vocabulary, configuration.limits, profiles=profiles
+        )
+        catalogue = observe_tools(read_traces(cases, reading))
     evaluator_factory = EvaluatorFactory(
-        judge_options, judge_name, reader, plan_in_force, configuration, profiles
+        judge_options, judge_name, reader, plan_in_force, configuration, profiles, catalogue
     )
     evaluator = evaluator_factory()
     tally = SummaryBuilder(resolve_passing_score(min_score, configuration))

@@ -11,13 +11,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
+from planproof.core.catalogue import Catalogue, Tool
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 from planproof.core.trace import DERIVED, Event, Kind, Trace
@@ -50,33 +47,6 @@ _ADVICE = (
     "Expected are tool definitions as of OpenAI, Anthropic, MCP `tools/list` or OpenTelemetry, or "
     '{"tools": [{"name": "search", "arguments": ["query"]}]}.'
 )
-
-
-class Tool(Struct, frozen=True):
-    """A tool: its name, the names of its arguments (nested ones as `a.b`), and a description."""
-
-    name: str
-    arguments: tuple[str, ...] = ()
-    description: str = ""
-
-
-class Catalogue(Struct, frozen=True, dict=True):
-    """The tools of an agent; `is_complete` is False if it may have more than these."""
-
-    tools: tuple[Tool, ...] = ()
-    is_complete: bool = False
-
-    @cached_property
-    def by_name(self) -> dict[str, Tool]:
-        """The tools by name."""
-        return {tool.name: tool for tool in self.tools}
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of names and argument names; order and descriptions don't matter."""
-        lines = sorted("\0".join((tool.name, *sorted(tool.arguments))) for tool in self.tools)
-        data = "\n".join(lines).encode("utf-8", "surrogatepass")
-        return f"sha256:{sha256(data).hexdigest()}"
 
 
 def read_catalogue(source: Path | Json, *, descriptions: bool = False) -> Catalogue:

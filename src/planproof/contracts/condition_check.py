@@ -167,13 +167,12 @@ def _check_shell(condition: Condition, value: Json) -> Truth:
     if text is None:
         return Truth.MISMATCH
     wanted = Condition(program=condition.program, argument=condition.argument)
-    truth = _check_script(wanted, parse_shell(text))
-    if truth is not Truth.MATCH and any(mark in text for mark in ("subprocess", "os.", "!")):
-        code = parse_python(text)
-        lines = [find_shell_text(call) for call in code.calls if call.is_executed]
-        scripts = [parse_shell(line) for line in lines if line is not None]
-        truth = any_true((truth, *(_check_script(wanted, script) for script in scripts)))
-    return truth
+    code = parse_python(text) if "(" in text or "!" in text else None
+    if code is None or not code.is_complete or not code.calls:
+        return _check_script(wanted, parse_shell(text))
+    # It is Python, which may run commands.
+    lines = [find_shell_text(call) for call in code.calls if call.is_executed]
+    return any_true(_check_script(wanted, parse_shell(line)) for line in lines if line is not None)
 
 
 def _check_script(wanted: Condition, script: ShellScript) -> Truth:

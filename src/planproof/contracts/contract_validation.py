@@ -36,7 +36,7 @@ from planproof.errors import InvalidInput, did_you_mean
 from planproof.readers.decoding.yaml_files import YamlPath
 
 if TYPE_CHECKING:
-    from planproof.contracts.catalogues import Catalogue
+    from planproof.core.catalogue import Catalogue
 
 _GLOB = re.compile(r"[*?]")
 _WORD = re.compile(r"\w+")
@@ -151,7 +151,9 @@ class _Checker:
         self._suggestions = _MAX_SUGGESTIONS
         self._is_complete = catalogue is not None and catalogue.is_complete
         self._tools: dict[str, tuple[str, ...]] | None = None
+        self._digest: str | None = None
         if catalogue is not None:
+            self._digest = catalogue.digest
             self._tools = {tool.name: tool.arguments for tool in catalogue.tools}
             for name, marks in contract.tools.items():
                 for other in marks.also:
@@ -212,6 +214,12 @@ class _Checker:
                 _Place("plan", ("plan",)),
                 "the digest is not that of the steps: they were changed after it was compiled.",
                 "Compile the plan again, or remove `plan`.",
+            )
+        if self._is_complete and contract.origin.catalogue_digest not in (None, self._digest):
+            yield _doubt(
+                _Place("origin", ("origin", "catalogue_digest")),
+                "the contract was compiled for another catalogue.",
+                "Compile the plan again if the tools have changed.",
             )
         is_similar = [
             part.like is not None

@@ -43,7 +43,7 @@ _SHELL_CALLS = frozenset(
     "subprocess.check_output subprocess.Popen subprocess.getoutput subprocess.getstatusoutput "
     "commands.getoutput asyncio.create_subprocess_shell sh.Command".split()
 )
-_MAGIC = re.compile(r"^([ \t]*)(?:[\w., ]{1,80}=[ \t]*)?([!%]{1,2})(.*)$", re.MULTILINE)
+_MAGIC = re.compile(r"^([ \t]*)(?:[\w., ]{1,80}=[ \t]*)?([!%]{1,2})(?=\S)(.*)$", re.MULTILINE)
 _SHELL_MAGICS = frozenset("bash sh system sx script pip conda".split())
 _SPECULATIVE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _Block = Sequence[ast.stmt]

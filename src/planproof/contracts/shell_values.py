@@ -46,6 +46,8 @@ _STRING_ESCAPE = re.compile(r"\\([\\\"$`\n])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SPACE = re.compile(r"\s")
 _CODE_FLAG = re.compile(r"-[a-zA-Z]{0,6}c")
+_READ_ONLY_FLAG = re.compile(r"-[a-mo-z]{0,4}n[a-z]{0,4}")
+"""A flag such as -n or -nc: the shell only checks the syntax."""
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]{0,6}")
 _VERSIONED = re.compile(r"(python|pypy|pip)[\d.]{1,6}")
 _STANDARD_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
@@ -183,7 +185,10 @@ class _Script(NamedTuple):
 
     def locate(self, position: int) -> int:
         """Return the position in the text for one in `data`."""
-        return position + self.shifts[bisect_right(self.starts, position) - 1]
+        at = bisect_right(self.starts, position)
+        located = position + self.shifts[at - 1]
+        # The name that replaces a here-document may be longer than what it replaces.
+        return min(located, self.starts[at] + self.shifts[at]) if at < len(self.starts) else located
 
 
 def _parse_nested(text: str, context: _Context, depth: int) -> ShellScript:
@@ -276,6 +281,7 @@ class _ScriptReader:
         self.bodies = dict(script.bodies)
         self._original, self._script, self._depth = data, script, depth
         self._functions: dict[str, Node] = {}
+        self._defined: set[str] = set()
         self._aliases: set[str] = set()
         self._variables: dict[str, str | None] = {}
         self._nesting = 0
@@ -453,9 +459,8 @@ class _ScriptReader:
         self._read_substitutions(values, context)
         if values:
             self._variables[self._slice(values[0])] = None
-        is_empty = len(values) == 1 and any(child.type == "in" for child in node.children)
         if body is not None:
-            self._read_branch([body], context._replace(certain=False), not is_empty)
+            self._read_statement(body, context._replace(certain=False))
         return None
 
     def _read_case_statement(self, node: Node, context: _Context) -> _Status:
@@ -481,6 +486,7 @@ class _ScriptReader:
         body = node.child_by_field_name("body")
         if name is not None and body is not None and context.executed:
             self._functions[self._slice(name)] = body
+            self._defined.add(self._slice(name))
         elif body is not None:
             self._read_statement(body, context._replace(executed=False))
         return True
@@ -588,7 +594,7 @@ class _ScriptReader:
     def _slice(self, node: Node, end: int = 0) -> str:
         """Return the text of a node, and of redirections after it, as the script has it."""
         start = self._script.locate(node.start_byte)
-        end = self._script.locate(max(node.end_byte, end) - 1) + 1
+        end = self._script.locate(max(node.end_byte, end))
         return self._original[start:end].decode("utf-8", "replace")
 
     def _decode(self, node: Node) -> str:
@@ -658,10 +664,10 @@ class _ScriptReader:
     ) -> _Status:
         """Add a command, or the commands that it runs; return whether it succeeds."""
         program = _get_base_name(words[0].text) if words and words[0].is_literal else ""
-        if program in self._functions and not context.via:
-            if context.executed:
-                return self._read_statement(self._functions.pop(program), context)
-            return None
+        if program in self._defined:
+            # What a function runs is listed at its first call.
+            body = self._functions.pop(program, None) if context.executed else None
+            return self._read_statement(body, context) if body is not None else None
         self._track_state(program, words, context)
         rest, via, adds_words = _strip_wrappers(words)
         context = context._replace(via=(*context.via, *via))
@@ -686,7 +692,7 @@ class _ScriptReader:
             given=redirects.given,
         )
         self._append(_classify(command, is_piped=context.piped), node)
-        return _predict_status(command)
+        return None if via else _predict_status(command)
 
     def _append(self, command: ShellCommand, node: Node) -> None:
         """Add a command, unless it is on the line of a syntax error or after it."""
@@ -861,8 +867,6 @@ def _evaluate_test(words: Sequence[str]) -> _Status:
 
 def _predict_status(command: ShellCommand) -> _Status:
     """Return whether a command always succeeds or always fails; None if that is not known."""
-    if command.via:
-        return None
     if command.program == "false":
         return False
     if command.program == "test":
@@ -948,6 +952,8 @@ def _find_shell_code(
     program: str, words: Sequence[_Word], given: _Word | None, *, is_piped: bool
 ) -> tuple[_Word | None, str | None]:
     flag = next((n for n, word in enumerate(words) if _CODE_FLAG.fullmatch(word.text)), None)
+    if any(_READ_ONLY_FLAG.fullmatch(word.text) for word in words[1 : (flag or 0) + 1]):
+        return None, None
     if flag is not None:
         return (words[flag + 1], f"{program} -c") if flag + 1 < len(words) else (None, None)
     operands = [word for word in words[1:] if not word.text.startswith(("-", "+"))]

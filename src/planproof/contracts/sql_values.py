@@ -25,6 +25,10 @@ _DIALECTS = ("", "mysql", "tsql")
 _PARSED_VERBS = frozenset(
     "SELECT WITH INSERT UPDATE DELETE CREATE DROP ALTER TRUNCATE MERGE REPLACE COPY (".split()
 )
+_OTHER_VERBS = frozenset(
+    "ANALYZE BEGIN CALL COMMIT DESCRIBE DO END EXPLAIN GRANT PRAGMA RELEASE REVOKE ROLLBACK "
+    "SAVEPOINT SET SHOW START USE VACUUM".split()
+)
 _VERBS = {"TRUNCATETABLE": "TRUNCATE", "UNION": "SELECT", "EXCEPT": "SELECT", "INTERSECT": "SELECT"}
 _META_COMMAND = re.compile(r"^[ \t]*\\[^\n]*$", re.MULTILINE)
 """A command of the psql client."""
@@ -218,7 +222,7 @@ def check_statement(condition: SqlCondition, statement: SqlStatement) -> Truth:
     if condition.verb is not None:
         same = condition.verb.strip().upper() == statement.verb
         # What can't be parsed may not even be SQL.
-        is_known = statement.is_parsed or statement.verb in _PARSED_VERBS
+        is_known = statement.is_parsed or statement.verb in _PARSED_VERBS | _OTHER_VERBS
         results.append(Truth.MATCH if same else Truth.MISMATCH if is_known else Truth.UNKNOWN)
     names = (*condition.tables, *condition.columns)
     if names and not statement.is_parsed:

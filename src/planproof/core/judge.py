@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
+from planproof.core.catalogue import Catalogue
 from planproof.core.content import Content
 from planproof.core.contract import Contract
 from planproof.core.finding import Findings
@@ -81,7 +82,8 @@ class ModelOptions:
     `rules` may leave before `cascade` asks a model. `sample` distinguishes repeats of a judgement.
     `template` is the text of a prompt template that replaces the judge's own; `image_urls` allows
     image URLs to be passed on. With a `contract`, `cascade` asks only about what it leaves open;
-    `variables` are values of the contract's variables.
+    `variables` are values of the contract's variables. `catalogue` are the agent's tools, for a
+    model that compiles a contract.
     """
 
     budget: int = 120_000
@@ -93,6 +95,7 @@ class ModelOptions:
     contract: Contract | None = None
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     allow_drift: bool = False
+    catalogue: Catalogue | None = None
 
 
 class JudgeFactory(Protocol):

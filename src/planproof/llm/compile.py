@@ -19,11 +19,12 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from planproof.contracts.catalogues import Catalogue, read_catalogue
+from planproof.contracts.catalogues import read_catalogue
 from planproof.contracts.contract_file import steps_digest
 from planproof.contracts.contract_validation import check_contract
 from planproof.contracts.generic_tools import is_generic
 from planproof.core.async_bridge import run_sync
+from planproof.core.catalogue import Catalogue
 from planproof.core.content import Json
 from planproof.core.contract import Contract, ContractOrigin, StepContract
 from planproof.core.judge import ModelOptions

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from planproof.contracts.catalogues import Catalogue, Tool
 from planproof.contracts.contract_file import read_contract
+from planproof.core.catalogue import Catalogue, Tool
 from tests.command_line import CommandLine
 from tests.own_format import PROFILE, TRACE
 

@@ -105,7 +105,6 @@ def test_doubts_fail_only_if_asked(planproof: CommandLine, file: Path) -> None:
 
 
 def test_check_compares_with_the_tools_of_the_agent(planproof: CommandLine, file: Path) -> None:
-    pytest.importorskip("planproof.contracts.catalogues")
     tools = {"tools": [{"name": "get_order", "arguments": ["shop", "since"]}]}
     Path("tools.json").write_text(json.dumps(tools), encoding="utf-8")
     text = CONTRACT.replace("get_order_details, get_order_with_items, find_order_by_number", "'g*'")

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from planproof.contracts.catalogues import Catalogue, Tool
 from planproof.contracts.contract_file import parse_contract, steps_digest
 from planproof.contracts.contract_validation import (
     Problem,
@@ -41,10 +41,9 @@ def _describe(problem: Problem) -> str:
     return f"{'error' if problem.is_error else 'doubt'} {problem.path}: {problem.what}"
 
 
-def _make_catalogue(*, is_complete: bool, **tools: tuple[str, ...]) -> Any:
-    catalogues = pytest.importorskip("planproof.contracts.catalogues")
-    return catalogues.Catalogue(
-        tools=tuple(catalogues.Tool(name=name, arguments=names) for name, names in tools.items()),
+def _make_catalogue(*, is_complete: bool, **tools: tuple[str, ...]) -> Catalogue:
+    return Catalogue(
+        tools=tuple(Tool(name=name, arguments=names) for name, names in tools.items()),
         is_complete=is_complete,
     )
 
@@ -315,7 +314,7 @@ def test_the_highest_score(checkable: int, uncheckable: int, score: float) -> No
 
 def test_work_is_bounded() -> None:
     step = "{{number: s{0}, text: do {0}, call: [do, {0}], where: {{a: {0}}}, optional: no way}}"
-    contract = _parse(*(step.format(n) for n in range(10_000)))
+    contract = _parse(*(step.format(n) for n in range(3_000)))
     problems = check_contract(contract)
     assert [problem.is_error for problem in problems] == [True] * 1_000
 
@@ -326,3 +325,12 @@ def test_doubts_do_not_hide_an_error() -> None:
     problems = check_contract(_parse(*steps, "{number: last, text: Pay}"))
     assert len(problems) == 1_001
     assert (problems[-1].path, problems[-1].is_error) == ("step last", True)
+
+
+def test_another_catalogue_than_at_the_time_of_compiling_is_a_doubt() -> None:
+    catalogue = _make_catalogue(is_complete=True, get_order=("id",))
+    same = f"origin: {{catalogue: complete, catalogue_digest: '{catalogue.digest}'}}\n"
+    assert check_contract(_parse(LOOK, rest=same), catalogue) == ()
+    other = "origin: {catalogue: complete, catalogue_digest: 'sha256:00'}\n"
+    (problem,) = check_contract(_parse(LOOK, rest=other), catalogue)
+    assert _describe(problem) == "doubt origin: the contract was compiled for another catalogue."

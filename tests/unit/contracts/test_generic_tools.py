@@ -53,6 +53,18 @@ def test_a_generic_tool_is_one_whatever_its_spelling(tool: str) -> None:
     assert is_generic(tool)
 
 
-@pytest.mark.parametrize("tool", ["search", "get_order", "read_file", "click_through_rate", ""])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "search",
+        "get_order",
+        "read_file",
+        "click_through_rate",
+        "screenshot",
+        "visit_page",
+        "go",
+        "",
+    ],
+)
 def test_a_tool_with_one_purpose_is_not(tool: str) -> None:
     assert not is_generic(tool)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from planproof.contracts.catalogues import Catalogue, Tool
 from planproof.contracts.contract_file import format_contract, parse_contract, steps_digest
+from planproof.core.catalogue import Catalogue, Tool
 from planproof.core.contract import (
     Condition,
     MessageCondition,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from planproof.calibration.contract_trial import Mutation, TestedRun
 from planproof.contracts.contract_diff import ChangeKind, ContractDiff, FieldChange
 from planproof.contracts.contract_file import encode_contract, format_flow
 from planproof.contracts.contract_validation import Problem, highest_score
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _INDENT = "     "
 _MAX_TOOLS_SHOWN = 8
+_MAX_UNNOTICED = 20
 _CHANGE_MARKS = {
     ChangeKind.ADDED: ("+", "green"),
     ChangeKind.REMOVED: ("-", "red"),
@@ -158,3 +160,32 @@ def _format_change(change: FieldChange, indent: str, show: TextSanitizer) -> Ite
 
 def _wrap(text: str, indent: str) -> Iterator[Line]:
     yield from ((line,) for line in wrap_text(text, WIDTH, indent, f"{indent}  "))
+
+
+def format_trial(
+    runs: Sequence[TestedRun], counts: Mapping[Mutation, tuple[int, int]], show: TextSanitizer
+) -> Iterator[Line]:
+    """Yield the runs that a contract does not judge as expected, and unnoticed mutations."""
+    expected = sum(run.is_as_expected for run in runs)
+    yield (f"{expected} of {pluralize(len(runs), 'run')} judged as expected",)
+    for run in runs:
+        if not run.is_as_expected:
+            kind = "good" if run.is_good else "bad"
+            score = "not judged" if run.score is None else format_score(run.score)
+            yield ()
+            yield ((f"✗ {show(run.id)}", "bold"), f"  {kind} run, {score}")
+            yield from ((line,) for line in wrap_text(show(run.reason), WIDTH, _INDENT))
+    if not counts:
+        return
+    noticed = sum(count for count, _ in counts.values())
+    total = sum(count for _, count in counts.values())
+    yield ()
+    yield (f"{noticed} of {pluralize(total, 'mutation')} noticed ({noticed / total:.0%})",)
+    for mutation, (count, of) in sorted(counts.items()):
+        yield (f"  {mutation:<12} {count} of {of}",)
+    unnoticed = [(run, result) for run in runs for result in run.mutations if not result.is_noticed]
+    for run, result in unnoticed[:_MAX_UNNOTICED]:
+        where = f"{show(run.id)}, {show(result.event)}"
+        yield (f"  not noticed: {result.mutation} {show(result.what)} ({where})",)
+    if len(unnoticed) > _MAX_UNNOTICED:
+        yield (f"  and {len(unnoticed) - _MAX_UNNOTICED} more",)

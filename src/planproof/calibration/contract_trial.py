@@ -1,22 +1,25 @@
-"""Mutate a run that meets a contract, to see which deviations the contract does not notice."""
+"""Test a contract with runs whose verdict is known, and with mutations of the good ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
 from msgspec import structs
 
+from planproof.calibration.figures import CAUGHT_AT_MOST, PASSED_AT_LEAST
 from planproof.calibration.flaws import load_material
 from planproof.checking.contract_judge import ContractJudge
-from planproof.contracts.catalogues import Catalogue
+from planproof.core.case import Case
+from planproof.core.catalogue import Catalogue
 from planproof.core.content import Content, Json
 from planproof.core.contract import ANY_ARGUMENT, iter_requirements
 from planproof.core.finding import Findings
 from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import Event, EventStatus, Kind, Trace
+from planproof.evaluation import ReadOptions, evaluate_case, read_trace_and_task
 from planproof.scoring import compute_score
 
 _MAX_MUTATIONS = 2_000
@@ -48,6 +51,59 @@ class MutationResult:
     what: str
     score: float
     is_noticed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TestedRun:
+    """A run whose verdict is known, the score that it got, and its mutations.
+
+    `score` is None if the run could not be judged; `reason` says why.
+    """
+
+    __test__ = False  # pytest would take it for a class of tests
+
+    id: str
+    is_good: bool
+    score: float | None
+    reason: str
+    mutations: tuple[MutationResult, ...] = ()
+
+    @property
+    def is_as_expected(self) -> bool:
+        """True if a good run passes, or a bad one is caught."""
+        if self.score is None:
+            return False
+        return self.score >= PASSED_AT_LEAST if self.is_good else self.score <= CAUGHT_AT_MOST
+
+
+def check_runs(
+    judge: ContractJudge,
+    cases: Iterable[Case],
+    reading: ReadOptions,
+    *,
+    is_good: bool,
+    mutate: bool = False,
+    catalogue: Catalogue | None = None,
+) -> Iterator[TestedRun]:
+    """Judge runs whose verdict is known; mutate those that pass as they should."""
+    for number, case in enumerate(cases, 1):
+        verdict = evaluate_case(case, judge=judge, options=reading)
+        run = TestedRun(case.id or f"run {number}", is_good, verdict.score, verdict.reason)
+        if mutate and run.is_as_expected:
+            _, trace, _ = read_trace_and_task(case, reading)
+            mutations = run_mutations(judge.bind(case.metadata), trace, catalogue)
+            run = replace(run, mutations=tuple(mutations))
+        yield run
+
+
+def count_mutations(runs: Iterable[TestedRun]) -> dict[Mutation, tuple[int, int]]:
+    """Return for each kind of mutation how many were noticed, and how many there were."""
+    counts: dict[Mutation, tuple[int, int]] = {}
+    for run in runs:
+        for result in run.mutations:
+            noticed, total = counts.get(result.mutation, (0, 0))
+            counts[result.mutation] = (noticed + result.is_noticed, total + 1)
+    return counts
 
 
 def run_mutations(
