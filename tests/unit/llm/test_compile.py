@@ -112,9 +112,9 @@ def test_a_right_answer_becomes_the_contract_of_the_plan() -> None:
 @pytest.mark.parametrize(
     ("catalogue", "origin", "said"),
     [
-        (_TOOLS, "complete", "The agent has no other tools."),
+        (_TOOLS, "complete", "the agent has no other tools)"),
         (Catalogue(_TOOLS.tools), "observed", "it may not be complete"),
-        (None, "none", "The tools of this agent are not known"),
+        (None, "none", "the tools of this agent are not known"),
     ],
 )
 def test_the_origin_says_where_the_tools_come_from(
