@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from planproof.core.catalogue import Catalogue
 
 _GLOB = re.compile(r"[*?]")
+_WORD = re.compile(r"\w+")
+_REPEATING = frozenset(
+    "again same repeat repeats repeated repeatedly retry second third fourth fifth another further "
+    "more once twice anew times".split()
+)
+"""Words by which a step asks for something that was done before."""
 _NO_CONDITION = Condition()
 _NO_MESSAGE = MessageCondition()
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
@@ -256,6 +262,13 @@ class _Checker:
             )
         if step.uncheckable is not None and step.all_of:
             yield _error(place, "a step with requirements is not `uncheckable`.")
+        if step.all_of and all(
+            any(part.times.min < 1 for part in requirement.alternatives)
+            for requirement in step.all_of
+        ):
+            yield _error(
+                place, "a run that does nothing satisfies it.", "Require at least one call."
+            )
         if not step.counted:
             yield _doubt(place.enter("counted"), "the step does not count.")
         for index, requirement in enumerate(step.all_of):
@@ -324,6 +337,9 @@ class _Checker:
             at = place.enter("any_of", index)
             yield from self._check_requirement(alternative, at, is_alternative=True)
         yield from self._check_each(requirement, place)
+        low, high = requirement.times.min, requirement.times.max
+        if low < 0 or (high is not None and high < max(low, 1)):
+            yield _error(place.enter("times"), "`times` allows no call.")
         for name in requirement.with_:
             yield from self._check_tool_name(name, place.enter("with"))
 
@@ -542,15 +558,16 @@ class _Checker:
             other = first_by_requirements.setdefault((key, repr(step.when)), step)
             if other is step or fold_step(other.text) == fold_step(step.text):
                 continue
-            # Steps that name other values differ. Other words may ask for the same thing again, and
-            # a call may take none of the values, but an id that an earlier step returned.
+            # Steps that name other values differ. But a plan may ask for the same thing again, and
+            # a call may take none of the values, only an id that an earlier step returned.
             refers = any(
                 condition.from_step is not None
                 for requirement in step.all_of
                 for part in requirement.alternatives
                 for condition in _iter_conditions(part)
             )
-            is_mistake = not refers and _name_values(other) != _name_values(step)
+            repeats = not _REPEATING.isdisjoint(_WORD.findall(fold(step.text)))
+            is_mistake = not (refers or repeats) and _name_values(other) != _name_values(step)
             yield (_error if is_mistake else _doubt)(
                 _Place(f"step {step.number}", ("steps", index)),
                 f"no run could tell it from step {other.number}: their requirements are equal.",

@@ -112,9 +112,9 @@ def test_a_right_answer_becomes_the_contract_of_the_plan() -> None:
 @pytest.mark.parametrize(
     ("catalogue", "origin", "said"),
     [
-        (_TOOLS, "complete", "The agent has no other tools."),
+        (_TOOLS, "complete", "the agent has no other tools)"),
         (Catalogue(_TOOLS.tools), "observed", "it may not be complete"),
-        (None, "none", "The tools of this agent are not known"),
+        (None, "none", "the tools of this agent are not known"),
     ],
 )
 def test_the_origin_says_where_the_tools_come_from(
@@ -290,6 +290,14 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "must have no other field",
     ),
     "nothing stated": (_answer({**_SEARCH, "all_of": []}, _BOOK), "no requirement"),
+    "no call needed": (
+        _answer({**_SEARCH, "all_of": [{"call": ["search_flights"], "times": {"min": 0}}]}, _BOOK),
+        "a run that does nothing satisfies it",
+    ),
+    "fewer than no calls": (
+        _answer({**_SEARCH, "all_of": [{"call": ["bash"], "times": {"min": 2, "max": 1}}]}, _BOOK),
+        "`times` allows no call",
+    ),
     "an unknown tool": (_UNKNOWN_TOOL, "search_flight"),
     "a generic tool without is": (_NO_IS, "bash"),
     "words that the step does not have": (_OTHER_WORDS, "Paris"),
