@@ -16,20 +16,28 @@ _CUT_MARKS = ("\u2026", "[truncated]", "(truncated)", "<truncated>", "[redacted]
 _YES, _NO = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 _LONGEST_NUMBER = 1_000
 """Python refuses to write integers of more digits than this as text."""
-_DOMINANT_ALL = (Truth.MISMATCH, Truth.UNKNOWN, Truth.MATCH)
-_DOMINANT_ANY = (Truth.MATCH, Truth.UNKNOWN, Truth.MISMATCH)
 
 
 def all_true(results: Iterable[Truth]) -> Truth:
     """Return MISMATCH if any result is one, else UNKNOWN if any is unknown, else MATCH."""
-    found = set(results)
-    return next((truth for truth in _DOMINANT_ALL if truth in found), Truth.MATCH)
+    truth = Truth.MATCH
+    for result in results:
+        if result is Truth.MISMATCH:
+            return result
+        if result is Truth.UNKNOWN:
+            truth = result
+    return truth
 
 
 def any_true(results: Iterable[Truth]) -> Truth:
     """Return MATCH if any result is one, else UNKNOWN if any is unknown, else MISMATCH."""
-    found = set(results)
-    return next((truth for truth in _DOMINANT_ANY if truth in found), Truth.MISMATCH)
+    truth = Truth.MISMATCH
+    for result in results:
+        if result is Truth.MATCH:
+            return result
+        if result is Truth.UNKNOWN:
+            truth = result
+    return truth
 
 
 def check_scalar(condition: Condition, value: str | float) -> Truth:
@@ -50,22 +58,19 @@ def is_cut(text: str) -> bool:
 
 def compares_values(condition: Condition) -> bool:
     """Return whether a condition has a form that `check_scalar` checks."""
-    return bool(
-        condition.any_of
-        or condition.not_
+    return (
+        bool(condition.any_of or condition.not_)
+        or condition.equals is not None
+        or condition.glob is not None
+        or condition.date is not None
+        or condition.path is not None
+        or condition.url is not None
         or _compares_numbers(condition)
-        or any(
-            form is not None
-            for form in (
-                *(condition.equals, condition.glob, condition.date),
-                *(condition.path, condition.url),
-            )
-        )
     )
 
 
 def _compares_numbers(condition: Condition) -> bool:
-    return any(form is not None for form in (condition.number, condition.min, condition.max))
+    return condition.number is not None or condition.min is not None or condition.max is not None
 
 
 def _check_forms(condition: Condition, value: str | float) -> Iterator[Truth]:
