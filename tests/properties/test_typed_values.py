@@ -49,9 +49,9 @@ _VALUES = st.recursive(
     max_leaves=6,
 )
 _SHELL_WORDS = (
-    "ls rm echo 'a\u00e9' \"$X\" $(ls) ` ; && || | & > >> < <<E <<'E' \nE\n ( ) { } [ ] [[ ]] if "
-    "then else elif fi for in do done while case esac f() f x=1 ${X} \\ # ! bash -c ssh host docker "
-    "exec db find -exec \\; eval sudo xargs cat tee -- --help exit set -e \n \r\n \t"
+    "ls rm echo 'a\u00e9' \"$X\" $(ls) ` ; && || | & > >> < <<E <<'E' \nE\n ( ) { } [ ] [[ ]] "
+    "if then else elif fi for in do done while case esac f() f x=1 ${X} \\ # ! bash -c ssh host "
+    "docker exec db find -exec \\; eval sudo xargs cat tee -- --help exit set -e \n \r\n \t"
 ).split(" ")
 _SHELL = st.lists(st.sampled_from(_SHELL_WORDS) | st.characters(), max_size=25).map(" ".join)
 _PYTHON_PARTS = (
@@ -205,8 +205,8 @@ def test_work_on_python_code_grows_linearly(unit: str) -> None:
 def test_hostile_shell_text_is_refused_before_it_is_parsed(
     unit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse() -> None:
+    def refuse(_data: bytes) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(shell_values, "_load_parser", refuse)
+    monkeypatch.setattr(shell_values, "_parse_tree", refuse)
     assert not parse_shell(unit * 5_000).is_complete

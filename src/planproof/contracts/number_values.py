@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 
 from planproof.core.contract import Truth
 
@@ -45,7 +44,6 @@ _MAX_CHARS = 10_000
 _MAX_SAFE = 1e300
 
 
-@lru_cache(maxsize=8_192)
 def normalize_number(word: str) -> str | None:
     """Return a plain number in one form ("1,200.50" is "1200.5"); None for anything else.
 

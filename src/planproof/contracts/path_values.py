@@ -19,8 +19,10 @@ def check_path(wanted: str, value: str) -> Truth:
     A value that is shorter than the path asked for depends on the working directory: unknown. In a
     text of several words one of them has to match.
     """
+    if len(value) > _MAX_CHARS:
+        return Truth.MISMATCH
     truth = _compare(wanted, value)
-    if truth is Truth.MATCH or len(value) > _MAX_CHARS:
+    if truth is Truth.MATCH:
         return truth
     words = [word.strip(_QUOTES + "(),;<>") for word in value.split()]
     if len(words) < 2:
@@ -31,7 +33,7 @@ def check_path(wanted: str, value: str) -> Truth:
 
 def has_path_suffix(path: str, suffix: str) -> bool:
     """Return whether a path ends with the names of another one, or equals it."""
-    return _compare(suffix, path) is Truth.MATCH
+    return len(path) <= _MAX_CHARS and _compare(suffix, path) is Truth.MATCH
 
 
 def _compare(wanted: str, value: str) -> Truth:
@@ -49,10 +51,10 @@ def _compare(wanted: str, value: str) -> Truth:
     return Truth.MISMATCH
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def split_path(path: str) -> tuple[str, tuple[str, ...]]:
     """Return the root of a path ("/", "~", "c:" or "" if it is relative) and its names."""
-    bare = path.strip().strip(_QUOTES).casefold()[:_MAX_CHARS].replace("\\", "/")
+    bare = path.strip().strip(_QUOTES).casefold().replace("\\", "/")
     bare = bare.removeprefix("file://")
     bare = _HOME.sub("~", bare, count=1) if bare.startswith("$") else bare
     root = ""

@@ -29,7 +29,7 @@ from planproof.core.json_values import is_list
 from planproof.core.knowledge import read_knowledge
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Tree
 
 _MAX_CHARS, _MAX_CACHED_CHARS = 400_000, 2_000
 _MAX_VALUE_CHARS = 500
@@ -114,11 +114,18 @@ _parse_cached = lru_cache(maxsize=4_096)(_parse_script)
 
 
 @cache
-def _load_parser() -> Parser:
+def _load_language() -> Language:
     import tree_sitter_bash  # noqa: PLC0415 - only needed for shell commands
-    from tree_sitter import Language, Parser  # noqa: PLC0415 - only needed for shell commands
+    from tree_sitter import Language  # noqa: PLC0415 - only needed for shell commands
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return Language(tree_sitter_bash.language())
+
+
+def _parse_tree(data: bytes) -> Tree:
+    from tree_sitter import Parser  # noqa: PLC0415 - only needed for shell commands
+
+    # A parser has state, so threads can't share one; making one costs nothing.
+    return Parser(_load_language()).parse(data)
 
 
 @cache
@@ -294,7 +301,7 @@ class _ScriptReader:
         if len(data) > _MAX_CHARS // 4 or len(_OPERATORS.findall(data)) > _MAX_OPERATORS:
             self.is_complete = False
             return
-        root = _load_parser().parse(data).root_node
+        root = _parse_tree(data).root_node
         self._error_line = len(data) + 1
         if root.has_error:
             self.is_complete = False

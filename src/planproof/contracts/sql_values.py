@@ -19,7 +19,7 @@ from planproof.core.contract import SqlCondition, Truth
 if TYPE_CHECKING:
     from sqlglot.expressions.core import Expression
 
-_MAX_CHARS, _MAX_TOKENS = 50_000, 3_000
+_MAX_CHARS, _MAX_CACHED_CHARS, _MAX_TOKENS = 50_000, 4_000, 3_000
 _DIALECTS = ("", "mysql", "tsql")
 """Dialects to try, in order: standard, with `names` in backticks, with [names] in brackets."""
 _PARSED_VERBS = frozenset(
@@ -72,40 +72,50 @@ def _is_important(record: logging.LogRecord) -> bool:
     return record.levelno > logging.WARNING
 
 
-@lru_cache(maxsize=1_024)
 def parse_sql(text: str) -> SqlScript:
     """Return the statements of an SQL text; comments and strings do not count."""
+    return _parse_cached(text) if len(text) <= _MAX_CACHED_CHARS else _parse(text)
+
+
+def _parse(text: str) -> SqlScript:
     if len(text) > _MAX_CHARS:
         return SqlScript(is_complete=False)
-    pieces = _split_statements(_META_COMMAND.sub("", strip_code_fence(text)))
+    pieces = _split_statements(strip_code_fence(text))
     if pieces is None:
         return SqlScript(is_complete=False)
-    statements = [_parse_statement(verb, piece) for verb, piece in pieces]
+    statements = [
+        replace(_parse_statement(verb, code), text=written) for verb, code, written in pieces
+    ]
     return SqlScript(
         tuple(_mark_rolled_back(statements)), all(statement.is_parsed for statement in statements)
     )
 
 
-def _split_statements(text: str) -> list[tuple[str, str]] | None:
-    """Return the first word and the text of each statement; None if they can't be told apart."""
+_parse_cached = lru_cache(maxsize=1_024)(_parse)
+
+
+def _split_statements(text: str) -> list[tuple[str, str, str]] | None:
+    """Return the first word, the code and the text of each statement; None if that fails."""
     sqlglot = _load_sqlglot()
+    # Blanked, so that positions stay the same.
+    blanked = _META_COMMAND.sub(lambda match: " " * len(match[0]), text)
     try:
-        tokens = sqlglot.tokenize(text, dialect=_guess_dialect(text))
+        tokens = sqlglot.tokenize(blanked, dialect=_guess_dialect(text))
     except _ERRORS:
         return None
     if len(tokens) > _MAX_TOKENS:
         return None
-    pieces: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str, str]] = []
     verb, start = "", 0
     for token in tokens:
         if token.text == ";" and text[token.start : token.end + 1] == ";":
             if verb:
-                pieces.append((verb, text[start : token.start]))
+                pieces.append((verb, blanked[start : token.start], text[start : token.start]))
             verb = ""
         elif not verb:
             verb, start = token.text.upper(), token.start
     if verb:
-        pieces.append((verb, text[start:]))
+        pieces.append((verb, blanked[start:], text[start:]))
     return pieces
 
 
@@ -116,18 +126,17 @@ def _guess_dialect(text: str) -> str:
 def _parse_statement(verb: str, text: str) -> SqlStatement:
     tree = _parse_tree(text) if verb in _PARSED_VERBS else None
     if tree is None:
-        return SqlStatement(verb=verb, text=text, is_parsed=False)
+        return SqlStatement(verb=verb, is_parsed=False)
     key = tree.key.upper()
     try:
         return SqlStatement(
             verb=_VERBS.get(key, key),
             tables=frozenset(_find_tables(tree)),
             columns=frozenset(_find_columns(tree)),
-            text=text,
             is_executed=not _is_never_true(tree),
         )
     except RecursionError:
-        return SqlStatement(verb=verb, text=text, is_parsed=False)
+        return SqlStatement(verb=verb, is_parsed=False)
 
 
 def _parse_tree(text: str) -> Expression | None:

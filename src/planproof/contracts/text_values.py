@@ -31,7 +31,7 @@ _DIGIT = re.compile(r"\d")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts that put no spaces between words."""
 _EXACT_MARKS = frozenset("@/\\.")
-_MAX_CACHED_CHARS = 4_000
+_MAX_CACHED_CHARS = 1_000
 
 
 def fold_text(text: str) -> str:
@@ -95,22 +95,22 @@ def _is_exact(word: str) -> bool:
 
 
 # Words are compared as one string with a space around each: a search in it takes linear time.
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _render(text: str) -> str:
     return _join(_TOKEN.findall(fold_text(text)))
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _render_stems(text: str) -> str:
     return _join([stem(token) for token in _TOKEN.findall(fold_text(text))])
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _render_exact(text: str) -> str:
     return _join(_split_exact(fold_text(text), stemmed=False))
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _render_exact_stems(text: str) -> str:
     return _join(_split_exact(fold_text(text), stemmed=True))
 

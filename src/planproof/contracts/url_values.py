@@ -55,7 +55,7 @@ def _includes(target: Url, url: Url) -> bool:
     return set(target.query) <= set(url.query)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def parse_url(text: str) -> Url | None:
     """Return the parts of a URL, of "host/path" or of "/path"; None for anything else."""
     bare = text.strip().translate(_IGNORED)
