@@ -277,10 +277,17 @@ class ProfileRun:
             self._last_call = draft
             if call.id:
                 self._call_ids[call.id] = draft
-        else:
-            self._builder.mark_deferred()
+            self._add_outcome(part, node, draft)
+            return
+        with self._builder.skipping_if_unread(self._point_to(node), "repeats a call"):
             if draft.arguments is None and call.arguments is not None:
+                self._builder.mark_deferred()
                 draft.arguments = call.arguments
+            self._add_outcome(part, node, draft)
+
+    def _add_outcome(self, part: CallPart, node: Node, draft: EventDraft) -> None:
+        """Add the result and the status that the record of a call has."""
+        record = self._record
         output = get_value(part.output, node, record) or get_value(part.error, node, record)
         status = _get_status(part, node, record)
         if output is not None and draft.output_pointer is None:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, groupby, pairwise
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, text_at
 from planproof.core.pointer import escape, resolve
-from planproof.core.trace import Event, Kind, RecordCounts, Trace
+from planproof.core.trace import Event, Kind, RecordCounts, SkippedPart, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import find_code_blocks
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, get_role
+from planproof.readers.toolkit.entries import point_to_lines
 from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.text_actions import is_program_output
 from planproof.readers.toolkit.tool_calls import is_call_like, parse_call
@@ -41,7 +42,10 @@ _RESULT_TYPE = re.compile(
     r"result|response|output|return|observation|complete|finish|done|error|(?<![a-z])end",
     re.IGNORECASE,
 )
-_TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?::|$)")
+_TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?:[:/]|$)")
+_WORD = re.compile(r"\w")
+_MAX_SEARCH_DEPTH = 12
+_NO_EVENT = "nothing in it is an event"
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
 # Calls as frameworks print them to a console.
 _PRINTED_CALL = re.compile(
@@ -107,16 +111,78 @@ def count_unread_characters(source: Source, trace: Trace) -> int:
     return sum(_count_text(source, part.pointer) for part in trace.skipped if part.pointer)
 
 
+def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str, Json]]]:
+    """Return the path of the outermost list, or object of records, with more than one item read."""
+    pointers = [event.pointer for event in trace.events] or [p.pointer for p in trace.skipped]
+    path, value = "", document
+    for _ in range(_MAX_SEARCH_DEPTH):
+        depth = path.count("/") + 1
+        steps = {"/".join(pointer.split("/", depth + 1)[: depth + 1]) for pointer in pointers}
+        children = {step for step in steps if step.startswith(f"{path}/")}
+        if is_list(value) and (len(children) > 1 or len(value) > 1):
+            return path, [(str(index), item) for index, item in enumerate(value)]
+        if len(children) > 1 and is_object(value):
+            items = [(escape(k), item) for k, item in value.items() if isinstance(item, dict | list)]
+            return path, items
+        if len(children) != 1:
+            break
+        path = children.pop()
+        try:
+            value = resolve(document, path)
+        except InvalidInput:
+            break
+    return "", []
+
+
+def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
+    """Return the lines or items of a source from which nothing was read or skipped."""
+    pointers = [*_iter_pointers(trace.events), *(part.pointer for part in trace.skipped)]
+    if source.form == "json":
+        path, items = find_record_list(source.document, trace)
+        if not is_list(resolve(source.document, path)) or path in pointers:
+            return []
+        depth = path.count("/") + 2
+        known = {"/".join(pointer.split("/", depth)[:depth]) for pointer in pointers}
+        records = [f"{path}/{index}" for index, _ in items]
+        return [SkippedPart(record, _NO_EVENT) for record in records if record not in known]
+    if source.form == "jsonl":
+        numbers = [number for number, _ in source.document]
+        covered = _mark_lines(pointers, max(numbers, default=0))
+        return [SkippedPart(f"L{n}", _NO_EVENT) for n in numbers if not covered[n - 1]]
+    lines = source.document.split("\n")
+    covered = _mark_lines(pointers, len(lines))
+    parts: list[SkippedPart] = []
+    for is_covered, group in groupby(range(len(lines)), key=covered.__getitem__):
+        # Blank lines and rulers say nothing.
+        numbers = [] if is_covered else [n + 1 for n in group if _WORD.search(lines[n])]
+        if numbers:
+            parts.append(SkippedPart(point_to_lines(numbers[0], numbers[-1]), _NO_EVENT))
+    return parts
+
+
 def _count_uncovered_lines(text: str, events: Sequence[Event]) -> int:
     lines = text.split("\n")
-    covered = bytearray(len(lines))
-    for event in events:
-        for pointer in (event.pointer, event.output_pointer):
-            match = _TEXT_LINES.match(pointer) if pointer else None
-            if match is not None:
-                first, last = int(match[1]), int(match[2] or match[1])
-                covered[first - 1 : last] = b"\1" * (min(last, len(lines)) - first + 1)
+    covered = _mark_lines(_iter_pointers(events), len(lines))
     return sum(len(line.strip()) for line, seen in zip(lines, covered, strict=True) if not seen)
+
+
+def _iter_pointers(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        yield event.pointer
+        if event.output_pointer is not None:
+            yield event.output_pointer
+
+
+def _mark_lines(pointers: Iterable[str], count: int) -> list[bool]:
+    """Return for each line whether a pointer leads to it."""
+    changes = [0] * (count + 1)
+    for pointer in pointers:
+        match = _TEXT_LINES.match(pointer)
+        if match is not None:
+            first, last = int(match[1]), int(match[2] or match[1])
+            changes[min(first - 1, count)] += 1
+            changes[min(last, count)] -= 1
+    return [depth > 0 for depth in accumulate(changes[:count])]
 
 
 def _count_text(source: Source, pointer: str) -> int:

@@ -178,6 +178,7 @@ def test_invalid_messages_and_calls_are_skipped() -> None:
         "/61",
         "/62/tool_calls/0",
         "/62/tool_calls/1",
+        "/64",
     ]
     assert trace.events[-1].pointer == "/63"
 
