@@ -198,9 +198,7 @@ def _is_announced(listing: Listing) -> bool:
 
     After words like "our approach:" or "let me look at both:" facts may follow as well as steps.
     """
-    return announces_plan(listing.lead) and (
-        names_plan(listing.lead) or _has_instructions(listing)
-    )
+    return announces_plan(listing.lead) and (names_plan(listing.lead) or _has_instructions(listing))
 
 
 def _is_instruction_list(listing: Listing) -> bool:

@@ -14,7 +14,7 @@ from itertools import accumulate, groupby, pairwise
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, text_at
-from planproof.core.pointer import escape, resolve
+from planproof.core.pointer import collect_ancestors, escape, resolve
 from planproof.core.trace import Event, Kind, RecordCounts, SkippedPart, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
@@ -43,7 +43,7 @@ _RESULT_TYPE = re.compile(
     re.IGNORECASE,
 )
 _TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?:[:/]|$)")
-_WORD = re.compile(r"\w")
+_WORD = re.compile(r"(?<![\x1b\[\d;])\w")  # not in the code of a colour
 _MAX_SEARCH_DEPTH = 12
 _NO_EVENT = "nothing in it is an event"
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
@@ -122,8 +122,7 @@ def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str,
         if is_list(value) and (len(children) > 1 or len(value) > 1):
             return path, [(str(index), item) for index, item in enumerate(value)]
         if len(children) > 1 and is_object(value):
-            items = [(escape(k), item) for k, item in value.items() if isinstance(item, dict | list)]
-            return path, items
+            return path, [(escape(k), item) for k, item in value.items() if _is_container(item)]
         if len(children) != 1:
             break
         path = children.pop()
@@ -132,6 +131,15 @@ def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str,
         except InvalidInput:
             break
     return "", []
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text is more than blanks, rulers and codes of colours."""
+    return _WORD.search(text) is not None
+
+
+def _is_container(value: Json) -> bool:
+    return isinstance(value, (dict, list))
 
 
 def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
@@ -154,7 +162,7 @@ def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
     parts: list[SkippedPart] = []
     for is_covered, group in groupby(range(len(lines)), key=covered.__getitem__):
         # Blank lines and rulers say nothing.
-        numbers = [] if is_covered else [n + 1 for n in group if _WORD.search(lines[n])]
+        numbers = [] if is_covered else [n + 1 for n in group if has_words(lines[n])]
         if numbers:
             parts.append(SkippedPart(point_to_lines(numbers[0], numbers[-1]), _NO_EVENT))
     return parts
@@ -249,14 +257,14 @@ class _UnreadCounter:
         self._events = events
         self._read_pointers = {event.pointer for event in events}
         self._read_pointers |= {event.output_pointer for event in events if event.output_pointer}
-        self._ancestor_pointers = _collect_ancestors(self._read_pointers)
+        self._ancestor_pointers = collect_ancestors(self._read_pointers)
 
     # Computed on demand: not needed if everything was read.
 
     @cached_property
     def _action_pointers(self) -> set[str]:
         acted = {event.pointer for event in self._events if event.kind is Kind.ACTION}
-        return acted | _collect_ancestors(acted)
+        return acted | collect_ancestors(acted)
 
     @cached_property
     def _event_texts(self) -> set[str]:
@@ -339,14 +347,3 @@ def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
         for key, child in value.items():
             if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
                 yield escape(key), child
-
-
-def _collect_ancestors(pointers: Iterable[str]) -> set[str]:
-    """Return the pointers to all ancestors of the values at the given pointers."""
-    ancestors: set[str] = set()
-    for pointer in pointers:
-        end = pointer.rfind("/")
-        while end >= 0 and pointer[:end] not in ancestors:
-            ancestors.add(pointer[:end])
-            end = pointer.rfind("/", 0, end)
-    return ancestors

@@ -11,9 +11,8 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_object
 from planproof.core.trace import Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.record_counts import find_record_list
+from planproof.readers.record_counts import find_record_list, has_words
 
-_WORD = re.compile(r"\w")
 _LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?")
 _DOUBTFUL = ("no rule", "unknown", "contains nothing", "not ")
 
@@ -37,7 +36,7 @@ class RecordRow:
     def is_unread(self) -> bool:
         """Whether nothing was read from the record, and nothing says why."""
         is_known = self.events or self.results or self.skipped or self.part_of
-        return not is_known and _WORD.search(self.raw) is not None
+        return not is_known and has_words(self.raw)
 
 
 @dataclass(frozen=True, slots=True)

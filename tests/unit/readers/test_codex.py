@@ -160,6 +160,13 @@ def test_a_proposed_plan_is_set_apart() -> None:
     ]
 
 
+def test_items_with_the_same_id_and_other_content_are_read() -> None:
+    trace = read(lines(back("x", "lost"), call("a", "x"), call("b", "x"), back("x", "found")))
+    assert brief(trace) == [("observation", None, "lost"), ("action", "a", ""), ("action", "b", "")]
+    assert [event.output for event in actions(trace)].count("found") == 1
+    assert not [part for part in trace.skipped if "duplicate" in part.why]
+
+
 def test_what_a_resumed_session_repeats_is_read_once() -> None:
     once = [call("shell", "1"), back("1", "a")]
     trace = read(lines(*once, *once))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from planproof.core.content import Image, Json
+from planproof.core.pointer import collect_ancestors
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
@@ -249,13 +250,9 @@ class TraceBuilder:
 
     def skip_unread(self, pointers: Iterable[str], why: str) -> None:
         """Skip those records in which nothing was read or skipped."""
-        known: set[str] = set()
-        for part in (*self.drafts, *self._skipped):
-            output = part.output_pointer if isinstance(part, EventDraft) else None
-            for pointer in (part.pointer, output):
-                while pointer and pointer not in known:
-                    known.add(pointer)
-                    pointer = pointer.rpartition("/")[0]
+        known = {part.pointer for part in (*self.drafts, *self._skipped)}
+        known |= {draft.output_pointer for draft in self.drafts if draft.output_pointer}
+        known |= collect_ancestors(known)
         for pointer in pointers:
             if pointer not in known:
                 self.skip(pointer, why)
