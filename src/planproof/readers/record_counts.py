@@ -42,7 +42,7 @@ _RESULT_TYPE = re.compile(
     r"result|response|output|return|observation|complete|finish|done|error|(?<![a-z])end",
     re.IGNORECASE,
 )
-_TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?:[:/]|$)")
+_TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?::|$)")
 _WORD = re.compile(r"(?<![\x1b\[\d;])\w")  # not in the code of a colour
 _MAX_SEARCH_DEPTH = 12
 _NO_EVENT = "nothing in it is an event"
@@ -113,16 +113,25 @@ def count_unread_characters(source: Source, trace: Trace) -> int:
 
 def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str, Json]]]:
     """Return the path of the outermost list, or object of records, with more than one item read."""
+    path, records = _find_records(document, trace)
+    if is_list(records):
+        return path, [(str(index), item) for index, item in enumerate(records)]
+    if is_object(records):
+        return path, [(escape(k), v) for k, v in records.items() if isinstance(v, dict | list)]
+    return "", []
+
+
+def _find_records(document: Json, trace: Trace) -> tuple[str, Json]:
+    """Return the path and the value of that list or object; None if there is none."""
     pointers = [event.pointer for event in trace.events] or [p.pointer for p in trace.skipped]
     path, value = "", document
     for _ in range(_MAX_SEARCH_DEPTH):
-        depth = path.count("/") + 1
-        steps = {"/".join(pointer.split("/", depth + 1)[: depth + 1]) for pointer in pointers}
+        if is_list(value) and len(value) > 1:
+            return path, value
+        steps = _cut_pointers(pointers, len(path) + 1)
         children = {step for step in steps if step.startswith(f"{path}/")}
-        if is_list(value) and (len(children) > 1 or len(value) > 1):
-            return path, [(str(index), item) for index, item in enumerate(value)]
         if len(children) > 1 and is_object(value):
-            return path, [(escape(k), item) for k, item in value.items() if _is_container(item)]
+            return path, value
         if len(children) != 1:
             break
         path = children.pop()
@@ -130,7 +139,7 @@ def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str,
             value = resolve(document, path)
         except InvalidInput:
             break
-    return "", []
+    return "", None
 
 
 def has_words(text: str) -> bool:
@@ -138,25 +147,21 @@ def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-def _is_container(value: Json) -> bool:
-    return isinstance(value, (dict, list))
-
-
 def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
     """Return the lines or items of a source from which nothing was read or skipped."""
-    pointers = [*_iter_pointers(trace.events), *(part.pointer for part in trace.skipped)]
+    pointers = _list_pointers(trace.events) + [part.pointer for part in trace.skipped]
     if source.form == "json":
-        path, items = find_record_list(source.document, trace)
-        if not is_list(resolve(source.document, path)) or path in pointers:
+        path, records = _find_records(source.document, trace)
+        if not is_list(records) or path in pointers:
             return []
-        depth = path.count("/") + 2
-        known = {"/".join(pointer.split("/", depth)[:depth]) for pointer in pointers}
-        records = [f"{path}/{index}" for index, _ in items]
-        return [SkippedPart(record, _NO_EVENT) for record in records if record not in known]
+        known = _cut_pointers(pointers, len(path) + 1)
+        places = [f"{path}/{index}" for index in range(len(records))]
+        return [SkippedPart(place, _NO_EVENT) for place in places if place not in known]
     if source.form == "jsonl":
-        numbers = [number for number, _ in source.document]
-        covered = _mark_lines(pointers, max(numbers, default=0))
-        return [SkippedPart(f"L{n}", _NO_EVENT) for n in numbers if not covered[n - 1]]
+        known = _cut_pointers(pointers, 0)
+        unread = [n for n, _ in source.document if f"L{n}" not in known]
+        covered = _mark_lines((p for p in known if "-" in p), max(unread, default=0))
+        return [SkippedPart(f"L{n}", _NO_EVENT) for n in unread if not covered[n - 1]]
     lines = source.document.split("\n")
     covered = _mark_lines(pointers, len(lines))
     parts: list[SkippedPart] = []
@@ -170,15 +175,18 @@ def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
 
 def _count_uncovered_lines(text: str, events: Sequence[Event]) -> int:
     lines = text.split("\n")
-    covered = _mark_lines(_iter_pointers(events), len(lines))
+    covered = _mark_lines(_list_pointers(events), len(lines))
     return sum(len(line.strip()) for line, seen in zip(lines, covered, strict=True) if not seen)
 
 
-def _iter_pointers(events: Iterable[Event]) -> Iterator[str]:
-    for event in events:
-        yield event.pointer
-        if event.output_pointer is not None:
-            yield event.output_pointer
+def _cut_pointers(pointers: Iterable[str], start: int) -> set[str]:
+    """Return the pointers up to the first slash at or after `start`."""
+    return {p if (end := p.find("/", start)) < 0 else p[:end] for p in pointers}
+
+
+def _list_pointers(events: Sequence[Event]) -> list[str]:
+    pointers = [event.pointer for event in events]
+    return pointers + [event.output_pointer for event in events if event.output_pointer]
 
 
 def _mark_lines(pointers: Iterable[str], count: int) -> list[bool]:
