@@ -132,7 +132,7 @@ class Session:
             content = line.get("type"), line.get("message", line.get("attachment"))
             # Ids that a person made unreadable are all alike; the lines are not.
             if self._seen_by_id.get(identity) == content:
-                self._builder.skip(pointer, "duplicate line")
+                self._builder.skip(pointer, "duplicate line", repeats=True)
                 return
             self._seen_by_id[identity] = content
         self._builder.time = parse_time(line.get("timestamp"))
@@ -238,7 +238,7 @@ class Session:
         if not is_object(data) or not is_object(inner) or not is_object(inner.get("message")):
             return
         if self._subagents.has_lines(text_at(data, "agentId")):
-            self._builder.skip(pointer, "repeats a line of the sub-agent")
+            self._builder.skip(pointer, "repeats a line of the sub-agent", repeats=True)
         else:
             call = text_at(line, "parentToolUseID")
             self._add_message({**inner, "parent_tool_use_id": call}, f"{pointer}/data/message")

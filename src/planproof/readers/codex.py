@@ -64,8 +64,9 @@ class CodexReader:
             moment = line.get("timestamp")
             builder.time = parse_time(moment) if moment is not None else None
             payload = line.get("payload")
-            why = _NOTICE if line.get("type") == "event_msg" else "metadata of the session"
-            with builder.skipping_if_unread(pointer, why):
+            is_notice = line.get("type") == "event_msg"
+            why = _NOTICE if is_notice else "metadata of the session"
+            with builder.skipping_if_unread(pointer, why, repeats=is_notice):
                 if is_object(payload):
                     rollout.add_line(line.get("type"), payload, f"{pointer}/payload")
                 elif "record_type" in line:
@@ -129,7 +130,7 @@ class _Rollout:
             # Ids that a person made unreadable are all alike; the items are not.
             if self._seen_calls.get((kind, identity)) == content:
                 # A resumed or forked session begins with a copy of the earlier one.
-                self._builder.skip(pointer, "duplicate call or result")
+                self._builder.skip(pointer, "duplicate call or result", repeats=True)
                 return
             self._seen_calls[kind, identity] = content
         if kind.endswith("_output"):

@@ -49,7 +49,7 @@ class OpenHandsReader:
                 continue
             identity = _get_id(event)
             if identity in seen_ids:
-                builder.skip(pointer, "duplicate event")
+                builder.skip(pointer, "duplicate event", repeats=True)
                 continue
             if identity is not None:
                 seen_ids.add(identity)

@@ -104,11 +104,13 @@ def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
 def count_unread_characters(source: Source, trace: Trace) -> int:
     """Count the characters of text in a source that became no event.
 
-    In a text these are the lines that no event points to; in JSON, the texts of skipped parts.
+    In a text these are the lines that no event points to; in JSON, the texts of skipped parts
+    that do not repeat others.
     """
     if source.form == "text":
         return _count_uncovered_lines(source.document, trace.events)
-    return sum(_count_text(source, part.pointer) for part in trace.skipped if part.pointer)
+    unread = (part.pointer for part in trace.skipped if part.pointer and not part.repeats)
+    return sum(_count_text(source, pointer) for pointer in unread)
 
 
 def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str, Json]]]:

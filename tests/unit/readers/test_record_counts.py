@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planproof.core.trace import Event, Kind, RecordCounts, Trace
+from planproof.core.trace import Event, Kind, RecordCounts, SkippedPart, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
@@ -207,6 +207,12 @@ def test_a_source_with_content_is_not_called_empty(document: Any, reader: str | 
 def test_characters_that_became_no_event_are_counted(document: Any, unread: int) -> None:
     source = Source.from_value(document)
     assert count_unread_characters(source, read_trace(source)) == unread
+
+
+def test_what_repeats_other_parts_is_not_unread() -> None:
+    source = Source.from_value([{"text": "said"}, {"text": "said"}, {"text": "not read"}])
+    skipped = (SkippedPart("/1", "again", repeats=True), SkippedPart("/2", "unknown"))
+    assert count_unread_characters(source, Trace((), skipped=skipped)) == len("not read")
 
 
 def test_lines_that_no_event_points_to_are_unread() -> None:

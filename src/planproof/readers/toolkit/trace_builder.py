@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from msgspec import Struct
 
@@ -236,30 +236,32 @@ class TraceBuilder:
         waiting = self._calls_by_id.get(call_id) if call_id is not None else None
         return bool(waiting) and waiting[-1][0].output_pointer is not None
 
-    def skip(self, pointer: str, why: str) -> None:
+    def skip(self, pointer: str, why: str, *, repeats: bool = False) -> None:
         """Record a part of the source that yields no event."""
-        self._skipped.append(SkippedPart(pointer, why))
+        self._skipped.append(SkippedPart(pointer, why, repeats))
 
     @contextmanager
-    def skipping_if_unread(self, pointer: str, why: str) -> Generator[None]:
+    def skipping_if_unread(
+        self, pointer: str, why: str, *, repeats: bool = False
+    ) -> Generator[None]:
         """Skip the record that is read in this context, if nothing comes of it."""
         before = self.change_count
         yield
         if self.change_count == before:
-            self.skip(pointer, why)
+            self.skip(pointer, why, repeats=repeats)
 
     def skip_unread(self, pointers: Iterable[str], why: str) -> None:
-        """Skip those records in which nothing was read or skipped."""
+        """Skip those records in which nothing was read or skipped, as repeats of others."""
         known = {part.pointer for part in (*self.drafts, *self._skipped)}
         known |= {draft.output_pointer for draft in self.drafts if draft.output_pointer}
         known |= collect_ancestors(known)
         for pointer in pointers:
             if pointer not in known:
-                self.skip(pointer, why)
+                self.skip(pointer, why, repeats=True)
 
     def map_pointers(self, locate: Callable[[str], str]) -> None:
         """Replace all pointers, for a source that was read in another form."""
-        self._skipped = [SkippedPart(locate(part.pointer), part.why) for part in self._skipped]
+        self._skipped = [replace(part, pointer=locate(part.pointer)) for part in self._skipped]
         for draft in self.drafts:
             draft.pointer = locate(draft.pointer)
             if draft.output_pointer is not None:

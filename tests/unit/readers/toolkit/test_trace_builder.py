@@ -43,7 +43,7 @@ def test_a_record_of_which_nothing_comes_is_skipped() -> None:
     transcript.skip_unread(("/0", "/1", "/2", "/3", "/4"), "repeats")
     assert transcript.build("t").skipped == (
         SkippedPart("/0", "empty"),
-        SkippedPart("/4", "repeats"),
+        SkippedPart("/4", "repeats", repeats=True),
     )
 
 
