@@ -14,7 +14,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.record_counts import find_record_list, has_words
 
 _LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?")
-_DOUBTFUL = ("no rule", "unknown", "contains nothing", "not ")
+_DOUBTFUL = ("no rule", "unknown", "contains nothing", "nothing in it", "not ")
 
 
 @dataclass(slots=True)
