@@ -38,10 +38,14 @@ def _is_specstory(head: str) -> bool:
 
 @dataclass(slots=True)
 class _Section:
-    """Lines of one speaker, the number of the first, and the ranges of the details in them."""
+    """Lines of one speaker, the number of the first, and the ranges of the details in them.
+
+    `heading` is the number of the line that names the speaker, if there is one.
+    """
 
     kind: str
     first: int
+    heading: int | None = None
     lines: list[str] = field(default_factory=list[str])
     time: str | None = None
     details: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
@@ -51,13 +55,17 @@ class _Section:
         return "\n".join(self.lines)
 
     def point(self, start: int = 0, end: int | None = None) -> str:
-        """Return a pointer to lines of this section, without the blank ones around them."""
+        """Return a pointer to lines of this section, without the blank ones around them.
+
+        The first that is asked for also covers the heading.
+        """
         end = len(self.lines) if end is None else end
         while end - 1 > start and not self.lines[end - 1].strip():
             end -= 1
         while start + 1 < end and not self.lines[start].strip():
             start += 1
-        return point_to_lines(self.first + start, self.first + end - 1)
+        first, self.heading = self.heading or self.first + start, None
+        return point_to_lines(first, self.first + end - 1)
 
 
 def _finish(builder: TraceBuilder, source: Source, name: str) -> Trace:
@@ -316,7 +324,7 @@ def _split_specstory(text: str) -> Iterator[_Section]:
         if heading is not None:
             yield current
             time = _TIME.search(heading[2] or "")
-            current = _Section(heading[1], number + 1, time=time[0] if time else None)
+            current = _Section(heading[1], number + 1, number, time=time[0] if time else None)
             continue
         if opened is None and current.kind != "User":
             kind = _classify_details(line)
@@ -365,7 +373,8 @@ def _add_details(builder: TraceBuilder, section: _Section, actor: str) -> None:
 def _add_prose(builder: TraceBuilder, section: _Section, start: int, end: int, actor: str) -> None:
     text = "\n".join(section.lines[start:end]).strip()
     text = text.removesuffix("---").rstrip()
-    builder.add_message(Kind.MESSAGE, text, section.point(start, end), actor)
+    if text:
+        builder.add_message(Kind.MESSAGE, text, section.point(start, end), actor)
 
 
 _INLINE_CODE = re.compile(r"(?:(\w{1,40}) )?(`{1,2})([^`\n]{1,8000})\2(?!`)")
