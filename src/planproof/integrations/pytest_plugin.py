@@ -45,7 +45,7 @@ class PlanNotFollowed(AssertionError):
         self.verdict = verdict
 
 
-def assert_follows_plan(
+def assert_follows_plan(  # noqa: PLR0913 - all by name, nearly all with a default
     *,
     trace: str | Path | Source | Trace | Json,
     plan: str | Path | Plan | Json = None,
@@ -59,7 +59,8 @@ def assert_follows_plan(
 ) -> Verdict:
     """Judge a case as `planproof.evaluate` does, and fail below `min_score` or without a score.
 
-    With a `contract`, the run is checked against it, without a model. The verdict is added to the test's properties, which JUnit reports include.
+    With a `contract`, the run is checked against it, without a model. The verdict is added to the
+    test's properties, which JUnit reports include.
     """
     __tracebackhide__ = True
     from planproof.evaluation import build_case, evaluate  # noqa: PLC0415
