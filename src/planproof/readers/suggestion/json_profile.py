@@ -16,6 +16,7 @@ from planproof.readers.suggestion.record_shape import (
     RecordShape,
     find_key,
     find_pair,
+    get_at,
     is_time,
     last_key,
     rate_type_key,
@@ -261,9 +262,9 @@ def _add_repeats(draft: Draft, shape: RecordShape, found: RuleSet) -> None:
             continue
         kinds_by_id: dict[str, list[str]] = {}
         for record in shape.records:
-            alone = RecordShape([record]).values
-            if path in alone and types[0] in alone:
-                kinds_by_id.setdefault(str(alone[path][0]), []).append(str(alone[types[0]][0]))
+            id_, kind = get_at(record, path), get_at(record, types[0])
+            if id_ is not None and kind:
+                kinds_by_id.setdefault(str(id_), []).append(str(kind))
         again = [kinds for kinds in kinds_by_id.values() if len(kinds) > 1]
         if len(again) < 2 or max(map(len, again)) > _MAX_REPEATS:
             continue

@@ -23,7 +23,12 @@ from planproof.readers.suggestion.record_fields import (
     find_call,
     find_text,
 )
-from planproof.readers.suggestion.record_shape import RecordShape, find_key, last_key
+from planproof.readers.suggestion.record_shape import (
+    RecordShape,
+    find_key,
+    get_at,
+    last_key,
+)
 from planproof.readers.suggestion.record_words import (
     RecordKind,
     classify_words,
@@ -119,7 +124,9 @@ def _split_by_type(
     """Group records by their type; where a second type says more, by both."""
     groups: dict[tuple[tuple[str, str], ...], list[_Record]] = {}
     for record in records:
-        key = tuple((path, value) for path in types if isinstance(value := _get(record, path), str))
+        key = tuple(
+            (path, value) for path in types if isinstance(value := get_at(record, path), str)
+        )
         groups.setdefault(key, []).append(record)
     merged: dict[tuple[tuple[str, str], ...], list[_Record]] = {}
     for key, group in groups.items():
@@ -130,13 +137,6 @@ def _split_by_type(
     # A type that adds no condition must come last, or it would take all records.
     ordered = sorted(merged.items(), key=lambda pair: -len(pair[0]))
     return [(dict(key), group) for key, group in ordered]
-
-
-def _get(record: _Record, path: str) -> Json:
-    value: Json = record
-    for key in path.split("."):
-        value = value.get(key.strip('"')) if is_object(value) else None
-    return value
 
 
 class _GroupRule:

@@ -20,6 +20,7 @@ _MAX_DEPTH = 4
 _MAX_KEYS = 60
 _MAX_VALUES = 30
 _PLAIN_KEY = re.compile(r'[^."*@^=][^."]{0,79}')
+_KEYS = re.compile(r'"[^"]*"|[^."]+')
 _QUOTED_KEY = re.compile(r'[^"*@^=][^"]{0,79}')
 _TYPE_WEIGHTS = {
     **dict.fromkeys("type kind".split(), 3.0),
@@ -131,6 +132,14 @@ def _flatten(value: Mapping[str, Json], prefix: str, depth: int) -> Iterator[tup
         yield path, item
         if is_object(item) and depth < _MAX_DEPTH and key not in NON_RUN_KEYS:
             yield from _flatten(item, f"{path}.", depth + 1)
+
+
+def get_at(record: Mapping[str, Json], path: str) -> Json:
+    """Return the value at a path of keys; None if there is none."""
+    value: Json = dict(record)
+    for key in _KEYS.findall(path):
+        value = value.get(key.strip('"')) if is_object(value) else None
+    return value
 
 
 def write_step(key: str) -> str | None:
