@@ -23,9 +23,9 @@ from planproof.checking.plan_periods import (
     iter_independent_periods,
     judge_periods,
 )
-from planproof.contracts.contract_file import read_contract
+from planproof.contracts.contract_file import fold_step
+from planproof.contracts.contract_validation import read_valid_contract
 from planproof.contracts.terms import detect_other_language
-from planproof.contracts.values import fold
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.contract import Contract
@@ -400,8 +400,8 @@ def _parse_plan(raw: Json, where: str) -> Plan:
 
 def _check_drift(contract: Contract, plan: Plan, where: str) -> None:
     """Raise an error if a contract was compiled from another plan than the given one."""
-    compiled = [(step.number, fold(step.text)) for step in contract.steps]
-    given = [(step.number, fold(step.text)) for step in plan.steps]
+    compiled = [(step.number, fold_step(step.text)) for step in contract.steps]
+    given = [(step.number, fold_step(step.text)) for step in plan.steps]
     if compiled == given:
         return
     pairs = zip_longest(compiled, given)
@@ -603,7 +603,7 @@ def _choose_judge(
                 "a contract is checked by the judge `contract`, not by another one.",
                 advice="Omit the judge, or omit the contract.",
             )
-        known = read_contract(contract) if isinstance(contract, Path) else contract
+        known = read_valid_contract(contract) if isinstance(contract, Path) else contract
         return ContractJudge(known, vocabulary or Vocabulary(), variables or {})
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)

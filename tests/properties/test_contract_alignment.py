@@ -16,25 +16,26 @@ from planproof.checking.contract_alignment import (
     Taken,
     align_contract,
 )
-from planproof.checking.contract_match import MatchResult
+from planproof.checking.contract_match import CheckedCondition, MatchResult
 from planproof.core.contract import Match, Requirement, Truth
-from planproof.core.finding import Check
 
+Case = tuple[list[AlignedStep], list[Position], list[bool], list[bool]]
 CONDITIONS = st.frozensets(st.sampled_from("abc"), max_size=2)
 GRADES = {Match.FULL: 3, Match.NEAR: 2, Match.OPEN: 1}
 
 
 def make_result(grade: Match, conditions: frozenset[str]) -> MatchResult:
     checks = tuple(
-        Check(path="where.x", expected=name, found=name, event="e1", result=Truth.MATCH)
-        for name in sorted(conditions)
+        CheckedCondition("where.x", name, name, Truth.MATCH) for name in sorted(conditions)
     )
-    return MatchResult(grade, checks, Requirement())
+    return MatchResult(grade, checks, Requirement(), "e1")
 
 
 @st.composite
 def draw_parts(draw: st.DrawFn, candidates: int) -> Part:
-    indices = draw(st.sets(st.integers(0, candidates - 1), max_size=3)) if candidates else set()
+    indices = (
+        draw(st.sets(st.integers(0, candidates - 1), max_size=3)) if candidates else set[int]()
+    )
     matches = {
         index: make_result(draw(st.sampled_from(list(GRADES))), draw(CONDITIONS))
         for index in sorted(indices)
@@ -47,7 +48,7 @@ def draw_parts(draw: st.DrawFn, candidates: int) -> Part:
 @st.composite
 def draw_cases(
     draw: st.DrawFn,
-) -> tuple[list[AlignedStep], list[Position], list[bool]]:
+) -> Case:
     candidates = draw(st.integers(0, 5))
     steps: list[AlignedStep] = []
     for number in range(draw(st.integers(0, 4))):
@@ -58,7 +59,8 @@ def draw_cases(
         steps.append(AlignedStep(parts, draw(st.integers(0, 5)) == 0, number))
     turns = sorted(draw(st.lists(st.integers(0, 3), min_size=candidates, max_size=candidates)))
     positions = [Position(index, turn) for index, turn in enumerate(turns)]
-    return steps, positions, draw(st.lists(st.booleans(), min_size=candidates, max_size=candidates))
+    flags = st.lists(st.booleans(), min_size=candidates, max_size=candidates)
+    return steps, positions, draw(flags), draw(flags)
 
 
 def list_choices(step: AlignedStep) -> list[Taken]:
@@ -143,15 +145,11 @@ def count_moves(starts: list[Position]) -> int:
     return 0
 
 
-def evaluate(
-    steps: list[AlignedStep],
-    positions: list[Position],
-    accountable: list[bool],
-    taken: tuple[Taken, ...],
-) -> Objective:
+def evaluate(case: Case, taken: tuple[Taken, ...]) -> Objective:
+    steps, positions, accountable, is_text = case
     grades = [grade(step, own) for step, own in zip(steps, taken, strict=True)]
     starts = [
-        positions[min(index for chosen in own for index in chosen)]
+        positions[min((is_text[index], index) for chosen in own for index in chosen)[1]]
         for step, own, reached in zip(steps, taken, grades, strict=True)
         if reached >= 2 and not step.free_order and any(own)
     ]
@@ -168,22 +166,22 @@ def iter_assignments(steps: list[AlignedStep]) -> Iterator[tuple[Taken, ...]]:
 
 @given(draw_cases())
 def test_no_assignment_is_better(
-    case: tuple[list[AlignedStep], list[Position], list[bool]],
+    case: Case,
 ) -> None:
-    steps, positions, accountable = case
-    found = align_contract(steps, positions, accountable, max_nodes=1_000_000)
-    best = max(evaluate(steps, positions, accountable, taken) for taken in iter_assignments(steps))
+    steps, positions, accountable, is_text = case
+    found = align_contract(steps, positions, accountable, is_text, max_nodes=1_000_000)
+    best = max(evaluate(case, taken) for taken in iter_assignments(steps))
     assert found.is_exact
-    assert evaluate(steps, positions, accountable, found.taken) == found.objective == best
+    assert evaluate(case, found.taken) == found.objective == best
 
 
 @given(draw_cases())
 def test_a_stopped_search_returns_a_valid_assignment(
-    case: tuple[list[AlignedStep], list[Position], list[bool]],
+    case: Case,
 ) -> None:
-    steps, positions, accountable = case
-    found = align_contract(steps, positions, accountable, max_nodes=1)
-    assert evaluate(steps, positions, accountable, found.taken) == found.objective
+    steps, positions, accountable, is_text = case
+    found = align_contract(steps, positions, accountable, is_text, max_nodes=1)
+    assert evaluate(case, found.taken) == found.objective
     for step, own in zip(steps, found.taken, strict=True):
         for part, chosen in zip(step.parts, own, strict=True):
             assert set(chosen) <= set(part.matches)

@@ -85,11 +85,16 @@ def align_contract(
     steps: Sequence[AlignedStep],
     positions: Sequence[Position],
     accountable: Sequence[bool],
+    is_text: Sequence[bool],
     *,
     max_nodes: int = MAX_NODES,
 ) -> ContractAlignment:
-    """Return the best assignment of candidates to steps."""
-    problem = _Problem(steps, positions, accountable)
+    """Return the best assignment of candidates to steps.
+
+    Of each candidate the position is given, whether it is an action that must be accounted for, and
+    whether it is text.
+    """
+    problem = _Problem(steps, positions, accountable, is_text)
     best = problem.complete(_align_in_plan_order(problem))
     value = problem.evaluate(best)
     if problem.is_best(value):
@@ -134,6 +139,13 @@ class _Groups:
         self._parents[self.find(one)] = self.find(other)
 
 
+def find_first(taken: Taken, is_text: Sequence[bool]) -> int | None:
+    """Return the candidate that a step begins with: its first call, else its first text."""
+    indices = [index for part in taken for index in part]
+    calls = [index for index in indices if not is_text[index]]
+    return min(calls or indices, default=None)
+
+
 class _Problem:
     """The steps and candidates, and what follows from them before any search."""
 
@@ -142,10 +154,12 @@ class _Problem:
         steps: Sequence[AlignedStep],
         positions: Sequence[Position],
         accountable: Sequence[bool],
+        is_text: Sequence[bool],
     ) -> None:
         self.steps = steps
         self.positions = positions
         self.accountable = accountable
+        self.is_text = is_text
         by_key: dict[object, list[int]] = {}
         for number, step in enumerate(steps):
             by_key.setdefault(number if step.key is None else step.key, []).append(number)
@@ -221,7 +235,7 @@ class _Problem:
         """Return where a step began; None if it did not, or if its position is open."""
         if grade < NEAR or step.free_order:
             return None
-        first = min((index for part in taken for index in part), default=None)
+        first = find_first(taken, self.is_text)
         return None if first is None else self.positions[first]
 
     def is_best(self, value: Objective) -> bool:

@@ -62,6 +62,11 @@ class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
     is_result_only: bool = False
 
     @property
+    def is_text(self) -> bool:
+        """True for a message or reasoning."""
+        return self.kind in {CandidateKind.MESSAGE, CandidateKind.REASONING}
+
+    @property
     def quote(self) -> str | None:
         """The part of the event that this candidate is, or None for the whole event."""
         if self.command is not None:

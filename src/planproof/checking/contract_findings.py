@@ -13,9 +13,10 @@ from planproof.checking.contract_alignment import (
     OPEN,
     ContractAlignment,
     Taken,
+    find_first,
     grade_step,
 )
-from planproof.checking.contract_candidates import CandidateKind, ContractCandidate, ToolRoles
+from planproof.checking.contract_candidates import ContractCandidate, ToolRoles
 from planproof.checking.contract_match import MatchResult
 from planproof.checking.event_text import cite, collect_strings
 from planproof.checking.plan_findings import assemble_findings
@@ -43,7 +44,6 @@ _STATUS = {
     OPEN: Status.AMBIGUOUS,
     NONE: Status.MISSING,
 }
-_TEXT_KINDS = frozenset({CandidateKind.MESSAGE, CandidateKind.REASONING})
 _MAX_QUOTE = 120
 _MAX_RESULT = 1_000_000
 _APPROXIMATE = "approximate: the search for the best assignment was stopped at its limit"
@@ -135,9 +135,16 @@ class RunFindings:
         checks: tuple[Check, ...] = (),
         evidence: tuple[Evidence, ...] | None = None,
     ) -> StepFinding:
-        candidates = sorted({index: self._candidates[index] for index in taken}.items())
+        indices = sorted(set(taken))
+        candidates = [self._candidates[index] for index in indices]
         if evidence is None:
-            evidence = tuple(_cite(candidate, step.text) for _, candidate in candidates)
+            # A step begins at its first call: text before it is covered, but not where it began.
+            first = find_first((tuple(indices),), [c.is_text for c in self._candidates])
+            evidence = tuple(
+                _cite(self._candidates[index], step.text)
+                for index in indices
+                if first is None or index >= first
+            )
         waived = (step.optional is not None and status is not Status.EXECUTED) or not step.counted
         if not step.counted:
             note = "; ".join(filter(None, (note, "not counted")))
@@ -147,7 +154,7 @@ class RunFindings:
             status=status,
             confidence=round(confidence, 4),
             evidence=evidence,
-            covers=tuple(dict.fromkeys(candidate.event.id for _, candidate in candidates)),
+            covers=tuple(dict.fromkeys(candidate.event.id for candidate in candidates)),
             note=note,
             parent=step.parent,
             waived=waived,
@@ -335,7 +342,7 @@ class ContractExtras:
         closed = False
         for index, candidate in enumerate(self._candidates):
             event = candidate.event
-            if candidate.kind in _TEXT_KINDS or event.id in extras:
+            if candidate.is_text or event.id in extras:
                 continue
             call = (candidate.name, candidate.quote or f"{event.text}\0{event.arguments!r}")
             if index in violations:

@@ -23,7 +23,6 @@ from planproof.checking.contract_alignment import (
     align_contract,
 )
 from planproof.checking.contract_candidates import (
-    CandidateKind,
     ContractCandidate,
     ToolRoles,
     build_contract_candidates,
@@ -135,7 +134,7 @@ class StepMatcher:
         self._indices_by_name: dict[str, list[int]] = {}
         self._text_indices: list[int] = []
         for index, candidate in enumerate(candidates):
-            if candidate.kind in {CandidateKind.MESSAGE, CandidateKind.REASONING}:
+            if candidate.is_text:
                 self._text_indices.append(index)
             else:
                 self._indices_by_name.setdefault(candidate.name, []).append(index)
@@ -150,6 +149,7 @@ class StepMatcher:
             self.aligned_steps,
             [Position(c.position, c.event.turn) for c in self.candidates],
             [c.is_accountable for c in self.candidates],
+            [c.is_text for c in self.candidates],
         )
 
     @cached_property

@@ -18,10 +18,11 @@ from msgspec.structs import replace
 from planproof.checking.contract_candidates import CandidateKind, ContractCandidate
 from planproof.checking.event_text import flatten_arguments
 from planproof.contracts.condition_check import check_condition, describe_condition
+from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
 from planproof.contracts.shell_values import check_command, has_effect
 from planproof.contracts.text_values import contains_words
-from planproof.contracts.value_check import all_true
+from planproof.contracts.value_check import all_true, any_true
 from planproof.core.content import Json
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -55,8 +56,8 @@ _ASKS = re.compile(
 _PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
 _ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
-_TEXT_KINDS = frozenset({CandidateKind.MESSAGE, CandidateKind.REASONING})
 _EMPTY = Condition()
+_WORD = re.compile(r"[^\s,;()]*[^\s,;().!?]|[^\s,;()]+")
 _MAX_FOUND = 120
 _MAX_ALTERNATIVES = 6
 _MAX_TEXT = 20_000
@@ -97,12 +98,12 @@ class MatchResult(Struct, frozen=True, eq=False):
         )
 
     @property
-    def matched_conditions(self) -> frozenset[tuple[str, Condition | str]]:
+    def matched_conditions(self) -> frozenset[tuple[str, str]]:
         """The value conditions that hold, by path and expected value; the tool is not one."""
         return frozenset(
-            (checked.path, checked.expected)
-            for checked in self.conditions
-            if checked.truth is _MATCH and checked.path not in {"call", "by"}
+            (check.path, check.expected)
+            for check in self.checks
+            if check.result is _MATCH and check.path not in {"call", "by"}
         )
 
 
@@ -145,7 +146,7 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
 def _match_call(
     requirement: Requirement, candidate: ContractCandidate, context: MatchContext
 ) -> MatchResult:
-    if candidate.kind in _TEXT_KINDS:
+    if candidate.is_text:
         return _NO_MATCH
     if not any(is_tool(name, candidate.name) for name in requirement.call):
         return _NO_MATCH
@@ -259,6 +260,8 @@ def _check_argument(
     if found is _MISSING and not _is_unrecorded(candidate):
         # An argument that is not given has none of the values that must not occur.
         truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
+    if truth is _MISMATCH and condition.any_of and _is_bare_element(found, candidate):
+        truth = _UNKNOWN
     return CheckedCondition(f"{group}.{argument}", condition, found, truth)
 
 
@@ -272,6 +275,14 @@ def _has_only_exclusions(condition: Condition) -> bool:
 def _is_unrecorded(candidate: ContractCandidate) -> bool:
     event = candidate.event
     return candidate.arguments is None and not event.text and event.arguments is None
+
+
+def _is_bare_element(found: object, candidate: ContractCandidate) -> bool:
+    """Return whether a value is the number of a page element whose label is not recorded."""
+    if not isinstance(found, str | int) or not str(found).strip("[]() ").isdecimal():
+        return False
+    names = map(str, candidate.arguments or ())
+    return is_generic(candidate.name) and not any(name.startswith(DERIVED) for name in names)
 
 
 def _find_values(argument: str, candidate: ContractCandidate) -> list[object]:
@@ -433,7 +444,9 @@ def _match_text(
         path, truth = f"{group}.says.{index}", _MATCH if found else _MISMATCH
         checked.append(CheckedCondition(path, expected, found, truth))
     for index, condition in enumerate(wanted.values):
-        truth = _check_value(condition, text, candidate, context)
+        truth = any_true(
+            _check_value(condition, part, candidate, context) for part in _split_values(text)
+        )
         found = describe_condition(condition) if truth is _MATCH else ""
         checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
     if wanted.asks:
@@ -443,6 +456,14 @@ def _match_text(
         )
     grade = _grade_text(checked)
     return MatchResult(grade, tuple(checked), requirement, candidate.event.id)
+
+
+def _split_values(text: str) -> Iterator[str]:
+    """Yield a text as a whole, then its words and pairs of words: a message names many values."""
+    yield text
+    words = _WORD.findall(text)
+    yield from words
+    yield from (" ".join(words[index : index + 3]) for index in range(len(words) - 1))
 
 
 def _find_sentence(alternatives: Sequence[str], sentences: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ def recheck_findings(
     roles = ToolRoles(contract, vocabulary)
     evidence = remove_restatements(trace, contract.to_plan())
     candidates = build_contract_candidates(trace, evidence, roles)
-    cited_by_step = {step.number: {cited.event for cited in step.evidence} for step in steps}
+    cited_by_step = {step.number: set(step.covers) for step in steps}
     matcher = StepMatcher(contract, candidates, variables)
     if bound := matcher.bind_variables(_find_taken(matcher, cited_by_step)):
         matcher = StepMatcher(contract, candidates, {**variables, **bound})

@@ -88,7 +88,7 @@ def check_known_runs(
     from planproof.calibration.contract_trial import check_runs, count_mutations
     from planproof.checking.contract_judge import ContractJudge
     from planproof.contracts.catalogues import read_catalogue
-    from planproof.contracts.contract_file import read_contract
+    from planproof.contracts.contract_validation import read_valid_contract
     from planproof.core.vocabulary import Vocabulary
     from planproof.evaluation import ReadOptions
 
@@ -100,7 +100,7 @@ def check_known_runs(
     profiles = load_profiles(profile, configuration)
     reading = ReadOptions(reader, configuration.vocabulary, configuration.limits, profiles=profiles)
     judge = ContractJudge(
-        read_contract(contract),
+        read_valid_contract(contract),
         configuration.vocabulary or Vocabulary(),
         parse_variables(var),
         allow_drift=True,

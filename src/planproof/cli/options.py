@@ -290,11 +290,11 @@ class JudgeOptions(ModelJudgeOptions):
                 "is asked about the steps that the contract leaves open."
             )
         from planproof.checking.contract_judge import ContractJudge
-        from planproof.contracts.contract_file import read_contract
+        from planproof.contracts.contract_validation import read_valid_contract
         from planproof.core.vocabulary import Vocabulary
 
         return ContractJudge(
-            read_contract(self.contract),
+            read_valid_contract(self.contract),
             configuration.vocabulary or Vocabulary(),
             parse_variables(self.var),
             allow_drift=self.allow_drift,
@@ -303,7 +303,7 @@ class JudgeOptions(ModelJudgeOptions):
     def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
         """Return the options for a judge that asks a model, with the contract."""
         from planproof.contracts.catalogues import read_catalogue
-        from planproof.contracts.contract_file import read_contract
+        from planproof.contracts.contract_validation import read_valid_contract
 
         options = ModelJudgeOptions.make_model_options(self, judge, configuration)
         if self.tools is not None:
@@ -313,7 +313,7 @@ class JudgeOptions(ModelJudgeOptions):
 
         return replace(
             options,
-            contract=read_contract(self.contract),
+            contract=read_valid_contract(self.contract),
             variables=parse_variables(self.var),
             allow_drift=self.allow_drift,
         )
