@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _MAX_CHARS, _MAX_CACHED_CHARS = 400_000, 2_000
 _MAX_VALUE_CHARS = 500
-_MAX_NESTING, _MAX_ENTERED = 40, 3
+_MAX_NESTING, _MAX_ENTERED = 30, 3
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _STRING_ESCAPE = re.compile(r"\\([\\\"$`\n])")
 _SPACE = re.compile(r"\s")
@@ -111,7 +111,10 @@ def to_shell_text(value: Json) -> str | None:
 
 
 def _parse_script(text: str) -> ShellScript:
-    return _parse_nested(strip_code_fence(text), _Context(), 0)
+    try:
+        return _parse_nested(strip_code_fence(text), _Context(), 0)
+    except RecursionError:
+        return ShellScript(is_complete=False)
 
 
 _parse_cached = lru_cache(maxsize=4_096)(_parse_script)

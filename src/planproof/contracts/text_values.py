@@ -23,9 +23,7 @@ _INVISIBLE = dict.fromkeys(
 """Characters without a width, which could hide a difference or make one."""
 # A word: letters and digits, with marks between them that an id, address, path or number may have.
 # A colon joins only digits (a time) and the parts of a URL; a comma joins only digits.
-_WORD = re.compile(
-    r"[^\W_]+(?:(?:[-._@/\\+~&'\u2019]|(?<=\d)[,:](?=\d)|:(?=//|\\)|(?<=:)/)+[^\W_]+)*"
-)
+_WORD = re.compile(r"[^\W_]+(?:(?:[-._@/\\+~]|(?<=\d)[,:](?=\d)|:(?=//|\\)|(?<=:)/)+[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
