@@ -53,8 +53,8 @@ _NEUTRAL_BUILTINS = frozenset(
 )
 _NEUTRAL_MODULES = frozenset(
     "base64 calendar collections copy dataclasses datetime decimal enum fractions functools "
-    "hashlib itertools json logging math operator pprint random re statistics string sys textwrap time "
-    "typing unicodedata uuid warnings zoneinfo".split()
+    "hashlib itertools json logging math operator pprint random re statistics string sys textwrap "
+    "time typing unicodedata uuid warnings zoneinfo".split()
 )
 """Modules of the standard library that change nothing outside the program."""
 _MAGIC = re.compile(r"^([ \t]*)(?:[\w., ]{1,80}=[ \t]*)?([!%]{1,2})(?=\S)(.*)$", re.MULTILINE)
