@@ -177,11 +177,14 @@ def test_an_array_is_not_read_ahead() -> None:
     assert stream.tell() < len(data) / 10
 
 
-def test_an_item_beyond_the_limit_is_left_out_whole() -> None:
+def test_an_item_beyond_the_limit_ends_the_array() -> None:
     items = (_bytes(id="a"), _bytes(user_task='x"]' * 50_000), _bytes(id="c"))
-    read = _lines(b"[" + b",".join(items) + b"]", Limits(bytes=1_000))
-    assert [line.id for line in read] == ["a", None, "c"]
-    assert "item 2: has more than 1,000 bytes" in str(read[1].error)
+    found = read_cases(
+        io.BytesIO(b"[" + b",".join(items) + b"]"), name="f", limits=Limits(bytes=1_000)
+    )
+    assert next(found).id == "a"
+    with pytest.raises(InvalidInput, match="has an element of more than 1,000 bytes"):
+        next(found)
 
 
 @pytest.mark.parametrize(
