@@ -20,7 +20,15 @@ _MAX_CHARS = 1_000_000
 _MAX_NODES = 100_000
 _MAX_DEPTH = 50
 _MESSAGE_PATH = re.compile(r"(?P<what>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
-_UNKNOWN_FIELD = re.compile(r"unknown field `([^`]*)`")
+_FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
+
+
+def split_validation_message(message: str) -> tuple[str, str]:
+    """Split a message of msgspec into what is wrong and the path of the value, such as `$.a[0]`."""
+    match = _MESSAGE_PATH.match(message)
+    what, path = (match["what"], match["path"]) if match else (message, "$")
+    field = _FIELD.search(what)
+    return what, f"{path}.{field[1]}" if field else path
 
 
 class _Position(NamedTuple):
@@ -61,10 +69,8 @@ class YamlDocument:
         return InvalidInput(what, where=f"{self._name}, {self._find(path)}", advice=advice)
 
     def _locate(self, message: str) -> InvalidInput:
-        match = _MESSAGE_PATH.match(message)
-        what, path = (match["what"], match["path"]) if match else (message, "$")
-        unknown = _UNKNOWN_FIELD.search(what)
-        return self.error(f"{what}.", f"{path}.{unknown[1]}" if unknown else path)
+        what, path = split_validation_message(message)
+        return self.error(f"{what}.", path)
 
     def _find(self, path: str) -> _Position:
         """Return the position of a path, or of its nearest ancestor."""

@@ -67,7 +67,7 @@ class _Parser:
     def parse_fields(self) -> Json:
         """Parse fields `a=1 b=2` on one line."""
         entries: dict[str, Json] = {}
-        start = self.position
+        start = end = self.position
         while (field := _FIELD.match(self._text, self.position)) is not None:
             self._parse_named(entries, field, "", 0)
             end = self.position
