@@ -28,7 +28,6 @@ from planproof.readers.toolkit.prose_actions import (
 from planproof.readers.toolkit.text_actions import (
     Segment,
     add_element_target,
-    is_plain_text,
     split_segments,
 )
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
@@ -142,17 +141,13 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
-        if is_plain_text(text):
-            if not self.code_runs.defer_code(text, pointer_for, who):
-                self._add_text(_MESSAGE, text, (0, len(text)), pointer_for, who)
-            return
-        text_segments = split_segments(text)
-        acts = any(segment.call is not None for segment in text_segments)
+        segments = split_segments(text)
+        acts = any(segment.call is not None for segment in segments)
         if acts or not self.code_runs.defer_code(text, pointer_for, who):
             # A named agent speaks to others: its text is a message even next to a call.
             thinks = acts and who == "assistant"
             with self._builder.reading_text(text, whole, who):
-                for segment in text_segments:
+                for segment in segments:
                     self._add_segment(segment, text, pointer_for, who, thinks=thinks)
 
     def _add_segment(
@@ -174,37 +169,21 @@ class Speakers:
                 self._builder.begin_turn()
             thought = segment.kind == "thought" or (thinks and segment.kind == "prose")
             kind = Kind.REASONING if thought else _MESSAGE
-            self._add_text(kind, text, (segment.start, segment.end), pointer_for, who)
+            self._add_text(kind, text, segment, pointer_for, who)
 
     def _add_text(
-        self,
-        kind: Kind,
-        text: str,
-        text_range: tuple[int, int],
-        pointer_for: PointerFactory,
-        who: str,
+        self, kind: Kind, text: str, segment: Segment, pointer_for: PointerFactory, who: str
     ) -> None:
-        """Add a text; the checklists in it are plans."""
-        begin, close = text_range
-        position = begin
-        for start, end in find_checklists(text[begin:close]):
-            first, last = begin + start, begin + end
-            self._add_range(kind, text, (position, first), pointer_for, who)
-            self._builder.add_plan(text[first:last].strip(), pointer_for(first, last), who)
+        """Add the text of a segment; the checklists in it are plans."""
+        position = segment.start
+        for start, end in (*find_checklists(text[segment.start : segment.end]), (-1, -1)):
+            first = segment.start + start if end > 0 else segment.end
+            last = segment.start + end
+            part = text[position:first].strip()
+            self._builder.add_message(kind, part, pointer_for(position, first), who)
+            if end > 0:
+                self._builder.add_plan(text[first:last].strip(), pointer_for(first, last), who)
             position = last
-        self._add_range(kind, text, (position, close), pointer_for, who)
-
-    def _add_range(
-        self,
-        kind: Kind,
-        text: str,
-        text_range: tuple[int, int],
-        pointer_for: PointerFactory,
-        who: str,
-    ) -> None:
-        self._builder.add_message(
-            kind, text[slice(*text_range)].strip(), pointer_for(*text_range), who
-        )
 
 
 _LEDGER = re.compile(
