@@ -16,28 +16,13 @@ from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
 
-_VERBS = {
-    "clicked": "click",
-    "downloaded": "download",
-    "entered": "enter",
-    "executed": "execute",
-    "hovered": "hover",
-    "moved": "move",
-    "navigated": "navigate",
-    "opened": "open",
-    "paged": "page",
-    "pressed": "press",
-    "ran": "run",
-    "scrolled": "scroll",
-    "searched": "search",
-    "selected": "select",
-    "submitted": "submit_form",
-    "summarized": "summarize",
-    "typed": "type",
-    "visited": "visit",
-    "waited": "wait",
-    "went": "go",
-}
+_VERBS = dict(
+    pair.split(":")
+    for pair in "clicked:click downloaded:download entered:enter executed:execute hovered:hover "
+    "moved:move navigated:navigate opened:open paged:page pressed:press ran:run scrolled:scroll "
+    "searched:search selected:select submitted:submit_form summarized:summarize typed:type "
+    "visited:visit waited:wait went:go".split()
+)
 # The sentences of the program itself; a model that imitates it uses other ones.
 _PROGRAM_REPORT = re.compile(
     r"I (?:(?:clicked|hovered over|selected) (?:'.{1,1000}'|the control|the browser back button)"
@@ -84,18 +69,15 @@ def parse_reported_action(text: str, *, by_program: bool = False) -> ReportedAct
     if match is None and "Warning: " in text[:_SEARCH_LIMIT]:
         match = _ACTION_REPORT_AFTER_WARNINGS.match(text)
     if match is not None:
-        name, start, cut = (
-            _VERBS[match["verb"]],
-            match.start("told"),
-            _find_sentence_end(text, match.end()),
-        )
+        name, start = _VERBS[match["verb"]], match.start("told")
+        cut = _find_sentence_end(text, match.end())
     else:
         page = _PAGE_ADDRESS.match(text) if initial == "A" else None
         if page is None:
             return None
         name, start, cut = "open", 0, page.end()
     reported = by_program and _PROGRAM_REPORT.fullmatch(text[start:cut].strip())
-    if not reported and not _mentions_page(text[cut : cut + _SEARCH_LIMIT]):
+    if not reported and not _PAGE_MENTION.search(text, cut, cut + _SEARCH_LIMIT):
         return None
     answer = _FINAL_ANSWER.search(text, cut) if "FINAL ANSWER:" in text else None
     close = answer.start() if answer is not None else len(text)
@@ -116,12 +98,6 @@ def _find_sentence_end(text: str, start: int) -> int:
             return line
         line = text.find("\n", line + 1)
     return len(text)
-
-
-def _mentions_page(text: str) -> bool:
-    # Plain words first: a case-insensitive pattern takes ten times as long to find nothing.
-    lower = text.lower()
-    return ("screenshot" in lower or "viewport" in lower) and _PAGE_MENTION.search(text) is not None
 
 
 def add_reported_action(
@@ -210,11 +186,12 @@ class CodeRuns:
             self._add_text(pending, pending.added, len(pending.text))
             self._added = pending if pending.blocks else None
 
-    def start_run(self, *, every: bool = False) -> None:
+    def start_run(self, *, every: bool = False) -> list[EventDraft]:
         """Add the next code block of the pending message, or `every` one, as being run now.
 
         Without a pending message, it is code that an earlier message holds.
         """
+        started: list[EventDraft] = []
         pending = self._pending or self._added
         while pending is not None and pending.blocks:
             block = pending.blocks.pop(0)
@@ -223,53 +200,39 @@ class CodeRuns:
                 pending.added = block.end
             else:
                 pending.turn = self._builder.turn
-            self._running = self._add_code(pending, block)
+            pointer = pending.pointer_for(block.start, block.end)
+            self._running = EventDraft(
+                Kind.ACTION, pointer, block.interpreter, pending.actor, block.code
+            )
+            self._add_draft(pending, self._running)
+            started.append(self._running)
             if pending is self._pending and not pending.blocks:
                 self._add_text(pending, pending.added, len(pending.text))
                 pending.added = len(pending.text)
             if not every:
-                return
+                break
+        return started
 
     def add_report(
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Add the report of a program that runs code as the output of the pending code."""
+        if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
+            self.flush()
+        if self._running is None and self._pending is not None:
+            for draft in self.start_run(every=True):
+                # One output for all blocks: after a failure, it does not say which of them failed.
+                is_ok = (status or infer_status(output)) is EventStatus.OK
+                draft.status = EventStatus.OK if is_ok else EventStatus.UNKNOWN
         if self._running is not None:
             running = self._running
             self.flush()
             self._builder.answer(running, ToolResult(output, pointer, status=status))
-            return
-        if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
-            self.flush()
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            self._add_runs(pending, output, pointer, status or infer_status(output))
         elif status is not None or is_run_result(output):
             self._builder.add_result(ToolResult(output, pointer, actor=executor, status=status))
         else:
             self._builder.begin_turn()
             self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
-
-    def _add_runs(
-        self, pending: _PendingMessage, output: str, pointer: str, status: EventStatus
-    ) -> None:
-        position = 0
-        draft: EventDraft | None = None
-        for block in pending.blocks:
-            self._add_text(pending, position, block.start)
-            draft = self._add_code(pending, block)
-            # One output for all blocks: after a failure, it does not say which of them failed.
-            draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
-            position = block.end
-        assert draft is not None
-        draft.set_output(output, pointer, status)
-        self._add_text(pending, position, len(pending.text))
-
-    def _add_code(self, pending: _PendingMessage, block: CodeBlock) -> EventDraft:
-        pointer = pending.pointer_for(block.start, block.end)
-        draft = EventDraft(Kind.ACTION, pointer, block.interpreter, pending.actor, block.code)
-        self._add_draft(pending, draft)
-        return draft
 
     def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
         text = pending.text[start:end].strip()

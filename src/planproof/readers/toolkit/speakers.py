@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_object, parse_embedded_json, text_at
@@ -49,29 +50,20 @@ def is_group_chat(messages: Sequence[dict[str, Json]]) -> bool:
     return len(names - {None}) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Speaker:
+class _Speaker(NamedTuple):
     """The properties of a speaker implied by the name, and the stage direction after it."""
 
     who: str
-    role: str
-    receiver: str | None
-    thinks: bool
+    direction: str
     executes: bool
     browses: bool
 
-    @classmethod
-    def parse_name(cls, name: str) -> _Speaker:
-        stage = _STAGE_DIRECTION.fullmatch(name)
-        who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (name, "")
-        return cls(
-            who=who,
-            role=who.lower(),
-            receiver=how[2:].strip() if how.startswith("->") else None,
-            thinks=how.lower() in _THOUGHT_DIRECTIONS,
-            executes=is_executor(who),
-            browses=is_browser_agent(who),
-        )
+
+@lru_cache(1_000)
+def _parse_speaker(name: str) -> _Speaker:
+    stage = _STAGE_DIRECTION.fullmatch(name)
+    who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (name, "")
+    return _Speaker(who, how, is_executor(who), is_browser_agent(who))
 
 
 class Speakers:
@@ -81,7 +73,6 @@ class Speakers:
         self._builder = builder
         self.code_runs = CodeRuns(builder)
         self._delegated_agents: set[str] = set()
-        self._speaker_by_name: dict[str, _Speaker] = {}
         self._last_observation = ""
 
     def flush(self) -> None:
@@ -90,10 +81,9 @@ class Speakers:
 
     def add_turn(self, text: str, pointer_for: PointerFactory, speaker: str) -> None:
         """Add one turn; a stage direction may follow the name: "Boss (thought)"."""
-        known = self._speaker_by_name.get(speaker)
-        if known is None:
-            known = self._speaker_by_name[speaker] = _Speaker.parse_name(speaker)
-        who, role = known.who, known.role
+        known = _parse_speaker(speaker)
+        who, role = known.who, known.who.lower()
+        thinks = known.direction.lower() in _THOUGHT_DIRECTIONS
         whole = pointer_for(0, len(text))
         if known.executes or (is_run_result(text) and not self.code_runs.is_pending_by(who)):
             self.code_runs.add_report(text, whole, who)
@@ -107,11 +97,11 @@ class Speakers:
             self._builder.add_message(_MESSAGE, text.strip(), whole, "user")
         elif role in SYSTEM_ROLES:
             self._builder.add_message(Kind.SYSTEM, text.strip(), whole, "system")
-        elif known.receiver is not None:
-            self.add_handoff(known.receiver, text, whole, who)
-        elif (known.thinks or "orchestrator" in role) and is_ledger(text):
+        elif known.direction.startswith("->"):
+            self.add_handoff(known.direction[2:].strip(), text, whole, who)
+        elif (thinks or "orchestrator" in role) and _LEDGER.match(text):
             add_ledger(self._builder, text, pointer_for, who)
-        elif known.thinks:
+        elif thinks:
             self._builder.add_message(Kind.REASONING, text.strip(), whole, who)
         else:
             self._add_agent_turn(
@@ -195,11 +185,6 @@ _PLAN_INTRODUCTION = re.compile(r"Here is the plan to follow as best as possible
 _PLAN_LABEL = re.compile(r"\s{0,8}(?:initial|updated|new|current) plan:", re.IGNORECASE)
 # Warnings of the program's libraries may come after its own words.
 _WARNING = re.compile(r"^/[^\s:]{1,400}:\d{1,7}: \w{0,40}Warning: ", re.MULTILINE)
-
-
-def is_ledger(text: str) -> bool:
-    """Return whether a text is the orchestrator's bookkeeping, not a message to anyone."""
-    return _LEDGER.match(text) is not None
 
 
 def add_ledger(builder: TraceBuilder, text: str, pointer_for: PointerFactory, actor: str) -> None:
