@@ -16,13 +16,13 @@ from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
 
-_VERBS = dict(
-    pair.split(":")
-    for pair in "clicked:click downloaded:download entered:enter executed:execute hovered:hover "
-    "moved:move navigated:navigate opened:open paged:page pressed:press ran:run scrolled:scroll "
+_REPORTED_VERBS = (
+    "clicked:click downloaded:download entered:enter executed:execute hovered:hover moved:move "
+    "navigated:navigate opened:open paged:page pressed:press ran:run scrolled:scroll "
     "searched:search selected:select submitted:submit_form summarized:summarize typed:type "
-    "visited:visit waited:wait went:go".split()
+    "visited:visit waited:wait went:go"
 )
+_VERBS = {told: name for told, _, name in (pair.partition(":") for pair in _REPORTED_VERBS.split())}
 # The sentences of the program itself; a model that imitates it uses other ones.
 _PROGRAM_REPORT = re.compile(
     r"I (?:(?:clicked|hovered over|selected) (?:'.{1,1000}'|the control|the browser back button)"
