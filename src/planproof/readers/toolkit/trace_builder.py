@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from planproof.core.content import Image, Json
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
@@ -96,7 +97,6 @@ class TraceBuilder:
         self._last_turn = 0
         self._calls_by_id: dict[str, list[EventDraft]] = {}
         self._unanswered: OrderedDict[int, EventDraft] = OrderedDict()
-        self._calling_turn = 0
         self._callers: set[tuple[str | None, str]] = set()
         self._text_calls: dict[int, _TextCalls] = {}
         self._current_text: _TextCalls | None = None
@@ -127,31 +127,35 @@ class TraceBuilder:
         """Add a message or reasoning, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self._append_draft(kind, pointer, None, actor, text)
+        return self.add_draft(EventDraft(kind, pointer, None, actor, text))
 
     def add_plan(self, text: str, pointer: str, actor: str | None) -> EventDraft | None:
         """Add a plan that the format itself marks as one, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self._append_draft(_BOOKKEEPING, pointer, "plan", actor, text)
+        return self.add_draft(EventDraft(_BOOKKEEPING, pointer, "plan", actor, text))
 
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
     ) -> EventDraft:
         """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
-        if self._current_text is not None:
-            return self._add_text_call(call, pointer, actor)
-        if recorded:
-            self._callers.add((actor, call.name))
         self.call_count += 1
-        draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        if self.turn != self._calling_turn:
-            self._calling_turn = self.turn
-            if self._unanswered:
-                self._unanswered.clear()
-        self._unanswered[id(draft)] = draft
+        draft = self.add_draft(
+            EventDraft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+        )
+        # Separate, so that a call recognised in a text never takes the result of a recorded call.
+        waiting, by_id = self._unanswered, self._calls_by_id
+        if self._current_text is not None:
+            waiting, by_id = self._unanswered_in_text, self._text_calls_by_id
+            draft.recognition = call.recognition or "text"
+            self._text_calls[id(draft)] = self._current_text
+        elif recorded:
+            self._callers.add((actor, call.name))
+        if waiting and next(iter(waiting.values())).turn != self.turn:
+            waiting.clear()
+        waiting[id(draft)] = draft
         if call.id:
-            self._calls_by_id.setdefault(call.id, []).append(draft)
+            by_id.setdefault(call.id, []).append(draft)
         return draft
 
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
@@ -254,42 +258,13 @@ class TraceBuilder:
             self._drop_forged_calls()
             self._mark_unverified_calls()
         ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
-        events = [
-            Event(
-                id=ids[id(draft)],
-                kind=draft.kind,
-                pointer=draft.pointer,
-                name=draft.name,
-                actor=draft.actor,
-                text=draft.text,
-                arguments=draft.arguments,
-                output=draft.output,
-                output_pointer=draft.output_pointer,
-                status=draft.status,
-                time=draft.time,
-                parent=None if draft.parent is None else ids[id(draft.parent)],
-                turn=draft.turn,
-                images=draft.images,
-                recognition=draft.recognition,
-            )
-            for draft in self.drafts
-        ]
+        events: list[Event] = []
+        for draft in self.drafts:
+            fields: dict[str, Any] = structs.asdict(draft)
+            fields["id"] = ids[id(draft)]
+            fields["parent"] = None if draft.parent is None else ids[id(draft.parent)]
+            events.append(Event(**fields))
         return Trace(tuple(events), reader, tuple(self._skipped))
-
-    def _add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> EventDraft:
-        self.call_count += 1
-        draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        draft.recognition = call.recognition or "text"
-        if call.id:
-            self._text_calls_by_id.setdefault(call.id, []).append(draft)
-        # Separate, so that a call recognised in a text never takes the result of a recorded call.
-        waiting = self._unanswered_in_text
-        if waiting and next(iter(waiting.values())).turn != self.turn:
-            waiting.clear()
-        waiting[id(draft)] = draft
-        assert self._current_text is not None
-        self._text_calls[id(draft)] = self._current_text
-        return draft
 
     def _drop_forged_calls(self) -> None:
         """Replace calls recognised in texts by the texts, for agents with recorded calls."""
@@ -299,22 +274,14 @@ class TraceBuilder:
             for actor, tool in self._callers
             if not known.is_bookkeeping(tool) and not known.is_closing(tool)
         }
-        if not callers:
-            return
         # If one of two actors has only a generic name, they may be the same.
         has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
-        forged = [
-            text_calls
-            for text_calls in self._text_calls.values()
-            if has_generic_caller
-            or text_calls.actor in callers
-            or text_calls.actor in _GENERIC_ACTORS
-        ]
-        if not forged:
-            return
+        actors = callers and callers | _GENERIC_ACTORS
+        found = dict.fromkeys(self._text_calls.values())
+        forged = [calls for calls in found if has_generic_caller or calls.actor in actors]
         texts: dict[int, EventDraft] = {}
         results: dict[int, list[EventDraft]] = {}
-        for text_calls in dict.fromkeys(forged):
+        for text_calls in forged:
             text = EventDraft(
                 _MESSAGE, text_calls.pointer, actor=text_calls.actor, text=text_calls.text.strip()
             )
@@ -323,14 +290,12 @@ class TraceBuilder:
             texts.update((id(draft), text) for draft in text_calls.drafts)
             for before, result in text_calls.results:
                 results.setdefault(id(before), []).append(self._make_observation(result))
-        drafts, self.drafts = self.drafts, []
-        placed: set[int] = set()
-        for draft in drafts:
-            replacement = texts.get(id(draft), draft)
-            if id(replacement) not in placed:
-                self.drafts.append(replacement)
-                placed.add(id(replacement))
-            self.drafts += results.get(id(draft), ())
+        placed = (
+            added
+            for draft in self.drafts
+            for added in (texts.get(id(draft), draft), *results.get(id(draft), ()))
+        )
+        self.drafts = list({id(draft): draft for draft in placed}.values())
         calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is _ACTION}
         for draft in texts.values():
             if (draft.turn, draft.actor) in calling:
@@ -347,29 +312,6 @@ class TraceBuilder:
             is_told = draft.recognition == REPORTED
             if calls is not None and calls.actor not in answered and not is_told:
                 draft.recognition = UNVERIFIED
-
-    def _append_draft(
-        self,
-        kind: Kind,
-        pointer: str,
-        name: str | None,
-        actor: str | None,
-        text: str,
-        arguments: Json = None,
-    ) -> EventDraft:
-        draft = EventDraft(
-            kind,
-            pointer,
-            name,
-            actor,
-            text,
-            arguments,
-            time=self.time,
-            parent=self.parent,
-            turn=self.turn,
-        )
-        self.drafts.append(draft)
-        return draft
 
     def _add_unmatched_result(self, result: ToolResult) -> EventDraft:
         return self.add_draft(self._make_observation(result))
