@@ -12,7 +12,6 @@ from planproof.core.json_values import (
     NOT_STRICT_ERRORS,
     has_more_values,
     is_deeper_than,
-    is_list,
     is_object,
     parse_strict,
 )
@@ -68,86 +67,58 @@ class Parser:
             self.check_values(text)
             return tuple(self._parse_event_stream(lines))
         opened = sum(line.startswith(("{", "[")) or line.lstrip()[:1] in "{[" for line in filled)
-        before = len(self.skipped)
-        is_indented = filled[:1] and filled[0].rstrip() in ("{", "[")
-        if opened * 2 >= len(filled) or is_indented:
+        if opened * 2 >= len(filled):
             self.check_values(text)
-        if opened * 2 < len(filled):
-            found = self._parse_indented(lines) if is_indented else None
-            return found or self._parse_logged(lines, text)
-        records = tuple(
-            record
-            for record in self.parse_records(enumerate(lines, 1))
-            if is_object(record[1])
-            or is_list(record[1])
-            or self.skip(record[0], "not a JSON object or array")
-        )
-        if not records or len(records) * 2 < len(filled):
+            before = len(self.skipped)
+            records = tuple(
+                record
+                for record in self.parse_records(enumerate(lines, 1))
+                if isinstance(record[1], (dict, list))
+                or self.skip(record[0], "not a JSON object or array")
+            )
+            if records and len(records) * 2 >= len(filled):
+                return records
             del self.skipped[before:]
-            return self._parse_logged(lines, text)
-        return records
+        is_indented = bool(filled) and filled[0].rstrip() in ("{", "[")
+        return self._parse_blocks(lines, text, is_log=not is_indented)
 
-    def _parse_indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
-        """Parse values that span several lines; None if there are none, or too much other text."""
-        before = len(self.skipped)
-        reached, beside = 0, 0
-        blocks: list[tuple[int, str]] = []
-        for number, count, block in iter_json_blocks(lines):
-            beside += self._skip_between(lines, reached, number - 1)
-            reached = number - 1 + count
-            blocks.append((number, block))
-        beside += self._skip_between(lines, reached, len(lines))
-        records = tuple(self.parse_records(iter(blocks)))
-        if not records or beside * 2 > len(lines):
-            del self.skipped[before:]
-            return None
-        return records
+    def _parse_blocks(
+        self, lines: list[str], text: str, *, is_log: bool
+    ) -> tuple[tuple[int, Json], ...] | None:
+        """Parse the values among other lines; None unless they are a large part of the text.
 
-    def _parse_logged(self, lines: list[str], text: str) -> tuple[tuple[int, Json], ...] | None:
-        """Parse the records in a log; None unless they are a large part of it.
-
-        Only objects with a `type` count: many logs contain JSON that is part of a text, such as the
-        arguments of a call.
+        In a log, only objects with a `type` count: many logs contain JSON that is part of a text,
+        such as the arguments of a call.
         """
-        if text.count('"type"') < _MIN_LOGGED_RECORDS:
-            return None
-        blocks = list(iter_json_blocks(lines))
+        least = _MIN_LOGGED_RECORDS if is_log else 1
+        blocks = (
+            list(iter_json_blocks(lines)) if text.count('"type"') >= least or not is_log else []
+        )
         if sum(len(block) for _, _, block in blocks) * _MIN_LOGGED_SHARE < len(text):
             return None
         self.check_values(text)
+        before = len(self.skipped)
         records: list[tuple[int, Json]] = []
         stretches: list[tuple[int, int]] = []
         length = reached = 0
         for number, count, block in blocks:
             try:
-                value = parse_strict(block)
-            except NOT_STRICT_ERRORS:
+                value = self.parse(block, f"L{number}")
+            except json.JSONDecodeError:
                 continue
-            if is_object(value) and isinstance(value.get("type"), str):
+            if not is_log or (is_object(value) and isinstance(value.get("type"), str)):
                 records.append((number, value))
                 stretches.append((reached, number - 1))
                 length += len(block)
                 reached = number - 1 + count
-        if len(records) < _MIN_LOGGED_RECORDS or length * _MIN_LOGGED_SHARE < len(text):
+        if len(records) < least or length * _MIN_LOGGED_SHARE < len(text):
+            del self.skipped[before:]
             return None
-        if is_deeper_than([value for _, value in records], self.limits.depth + 1):
-            raise self.too_deep_error()
         for start, end in (*stretches, (reached, len(lines))):
-            self._skip_between(lines, start, end, "text of the log around JSON values")
+            first = next((n for n in range(start, end) if not _is_blank(lines[n])), None)
+            if first is not None:
+                self.skip(first + 1, "text between JSON values, or truncated JSON")
         return tuple(records)
-
-    def _skip_between(
-        self,
-        lines: list[str],
-        start: int,
-        end: int,
-        why: str = "text between JSON values, or truncated JSON",
-    ) -> int:
-        """Note the lines printed between two values; return how many are not blank."""
-        filled = [number for number in range(start, end) if not _is_blank(lines[number])]
-        if filled:
-            self.skip(filled[0] + 1, why)
-        return len(filled)
 
     def is_malformed_json(self, text: str, failure: json.JSONDecodeError) -> bool:
         """Return whether a text that did not parse was meant to be JSON."""
