@@ -121,7 +121,10 @@ TRACES = [
         [{**EVENT, "time": "2026-01-02T00:00:00Z"}, {**EVENT, "time": "2026-01-01T00:00:00Z"}],
     ),
     _trace(
-        "NaN", 0, "NaN is not a valid JSON number", [{**EVENT, "arguments": {"a": float("nan")}}]
+        "NaN",
+        0,
+        "NaN is an invalid or too large number",
+        [{**EVENT, "arguments": {"a": float("nan")}}],
     ),
     _trace("a lone surrogate", 0, "lone surrogates", [{**EVENT, "text": "half \ud83d"}]),
     _trace("NUL", 0, "", [{**EVENT, "text": "a\0b"}]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from planproof.core.content import Json
 from planproof.core.json_values import (
@@ -182,39 +182,29 @@ class Parser:
     def _parse_leniently(self, text: str) -> Json:
         """Parse JSON that is not strict, and note what was replaced."""
         decoder = json.JSONDecoder(
-            parse_constant=self._parse_constant,
-            parse_int=self._parse_int,
-            parse_float=self._parse_float,
+            parse_constant=self._keep_as_text,
+            parse_int=lambda number: self._parse_number(int, number),
+            parse_float=lambda number: self._parse_number(float, number),
         )
-        return self._replace_surrogates(decoder.decode(text))
+        value = decoder.decode(text)
+        written = json.dumps(value, ensure_ascii=False)
+        mended = replace_lone_surrogates(written, self)
+        return value if mended is written else json.loads(mended)
 
-    def _replace_surrogates(self, value: Json) -> Json:
-        text = json.dumps(value, ensure_ascii=False)
-        mended = replace_lone_surrogates(text, self)
-        return value if mended is text else json.loads(mended)
-
-    def _parse_constant(self, text: str) -> str:
-        self._add_note(f"{text} is not a valid JSON number; read as text")
-        return text
-
-    def _parse_int(self, text: str) -> int | str:
+    def _parse_number(self, parse: Callable[[str], float], text: str) -> float | str:
         try:
-            return int(text)
-        except ValueError:
-            self._add_note("a number with thousands of digits; read as text")
-            return text
+            number = parse(text)
+        except ValueError:  # thousands of digits
+            return self._keep_as_text(text)
+        return number if parse is int or math.isfinite(number) else self._keep_as_text(text)
 
-    def _parse_float(self, text: str) -> float | str:
-        number = float(text)
-        if math.isfinite(number):
-            return number
-        self._add_note(f"{text[:40]} is too large a number; read as text")
-        return text
-
-    def _add_note(self, why: str) -> None:
-        note = SkippedPart(self._pointer, why)
+    def _keep_as_text(self, number: str) -> str:
+        note = SkippedPart(
+            self._pointer, f"{number[:40]} is an invalid or too large number; read as text"
+        )
         if note not in self.skipped[-3:]:
             self.skipped.append(note)
+        return number
 
 
 def too_many_values_error(limit: int, where: str) -> InvalidInput:

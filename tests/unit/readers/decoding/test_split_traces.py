@@ -140,7 +140,7 @@ def test_a_line_keeps_its_notes() -> None:
     first, second = split_traces(Source.from_text(odd))
     assert first.source.skipped == ()
     assert [(part.pointer, part.why) for part in second.source.skipped] == [
-        ("", "NaN is not a valid JSON number; read as text")
+        ("", "NaN is an invalid or too large number; read as text")
     ]
 
 
