@@ -111,8 +111,8 @@ TRACES = [
         [{**EVENT, "id": "a", "parent": "b"}, {**EVENT, "id": "b", "parent": "a"}],
     ),
     _trace("a parent that is not there", 2, "no event has the id 'z'", [{**EVENT, "parent": "z"}]),
-    _trace("a wrong kind", 2, "must be one of", [EVENT] * 20 + [{"kind": "act"}]),
-    _trace("a wrong type", 2, "execution_trace#/0/name: must be text", [{**EVENT, "name": 3}]),
+    _trace("a wrong kind", 2, "Kinds are action, message", [EVENT] * 20 + [{"kind": "act"}]),
+    _trace("a wrong type", 2, "execution_trace#/0/name: Expected `str", [{**EVENT, "name": 3}]),
     _trace("a field of no event", 2, "/0/nmae: is not a field", [{**EVENT, "nmae": "x"}]),
     _trace(
         "times out of order",

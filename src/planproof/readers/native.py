@@ -8,7 +8,7 @@ from msgspec import ValidationError, convert
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_object, text_at
-from planproof.core.trace import Event, Kind, Trace
+from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import split_validation_message
@@ -16,6 +16,7 @@ from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 
 _LIST_KEYS = ("events",)
 _KINDS = frozenset(Kind)
+_ADVICE = f"Kinds are {', '.join(Kind)}; statuses {', '.join(EventStatus)}; most fields are text."
 _TO_POINTER = str.maketrans({".": "/", "[": "/", "]": None, "$": None})
 _FIELDS = frozenset(Event.__struct_fields__) - {"pointer", "output_pointer"}
 
@@ -91,9 +92,7 @@ def _check_parents(events: list[Event], source: str) -> None:
 
 
 def _field_error(source: str, pointer: str, what: str) -> InvalidInput:
-    return InvalidInput(
-        f"{what}.", where=f"{source}#{pointer}", advice="docs/formats/native.md lists the fields."
-    )
+    return InvalidInput(f"{what}.", where=f"{source}#{pointer}", advice=_ADVICE)
 
 
 _PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn", "recognition")

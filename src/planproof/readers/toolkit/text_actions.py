@@ -167,10 +167,9 @@ def _parse_parameters(body: str) -> dict[str, str]:
 
 def _split_labels(text: str) -> Iterator[Segment]:
     # Searching for plain words first takes a tenth of the time, and many texts have none.
-    may_act = "ction" in text or "ACTION" in text or "Act " in text
+    may_act = any(word in text for word in ("Action", "action:", "ACTION", "Act "))
     labels = list(_LABEL.finditer(text)) if may_act else []
-    names = [match["label"].title() for match in labels]
-    names = [_LABEL_NAMES.get(name, name) for name in names]
+    names = [_LABEL_NAMES.get(name := match["label"].title(), name) for match in labels]
     if "Action" not in names:
         return
     # "Action:" alone occurs in many reports; with another label it is a call.
@@ -181,10 +180,9 @@ def _split_labels(text: str) -> Iterator[Segment]:
     is_thought = False
     for index, match in enumerate(labels):
         end = starts[index + 1]
-        if is_thought and names[index] == "Observation" and _is_ok(text[match.end() : end]):
-            is_thought = False
+        after_thought, is_thought = is_thought, False
+        if names[index] == "Observation" and after_thought and _is_ok(text[match.end() : end]):
             continue
-        is_thought = False
         if names[index] == "Action":
             action = text[match.end() : end].strip()
             if names[index + 1 : index + 2] == ["Action Input"]:
@@ -195,10 +193,10 @@ def _split_labels(text: str) -> Iterator[Segment]:
             is_thought = call is not None and call.name.lower() == "think" and bool(call.text)
             if is_thought:
                 yield Segment(match.end(), end, "thought")
-                continue
-            if call is not None:
-                _recognised(call, "react")
-            yield Segment(match.start(), end, "call" if call is not None else "prose", call)
+            elif call is not None:
+                yield Segment(match.start(), end, "call", _recognised(call, "react"))
+            else:
+                yield Segment(match.start(), end)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
             yield Segment(match.end(), end, _LABEL_KINDS.get(names[index], "prose"))
 
@@ -222,14 +220,12 @@ def _split_fences(text: str) -> list[Segment]:
 
 def split_blocks(text: str, blocks: list[CodeBlock], default: str = "python") -> list[Segment]:
     """Split a text at code blocks that were run; `default` runs those without a language."""
-    return _split_at(
-        text, [(block.start, block.end, _call_of_block(block, default)) for block in blocks]
-    )
-
-
-def _call_of_block(block: CodeBlock, default: str) -> ToolCall:
-    name = _RUN_LANGUAGES.get(block.language) or (block.language and block.interpreter) or default
-    return ToolCall(name, text=block.code, recognition="fence")
+    calls: list[tuple[int, int, ToolCall]] = []
+    for block in blocks:
+        known = block.language and block.interpreter
+        name = _RUN_LANGUAGES.get(block.language) or known or default
+        calls.append((block.start, block.end, ToolCall(name, text=block.code, recognition="fence")))
+    return _split_at(text, calls)
 
 
 def _split_at(text: str, calls: list[tuple[int, int, ToolCall]]) -> list[Segment]:
