@@ -65,7 +65,7 @@ FILES = [
     Row(
         "an image",
         2,
-        "byte 0 is not valid UTF-8",
+        "is not valid JSON: 'utf-8' codec",
         file=b"\x89PNG\r\n\x1a\n" + bytes(range(200, 256)),
     ),
     Row("a list", 2, "must be an object, not a list", file=b"[1, 2]"),
@@ -75,7 +75,7 @@ FILES = [
     Row("an object of another kind", 2, "`user_task` is missing", file=b'{"name": "x"}'),
     Row("cut off", 2, "is not valid JSON", file=json.dumps(FOLLOWED).encode()[:-40]),
     Row("10,000 deep", 2, "is nested too deeply", file=DEEP),
-    Row("a number of 5,000 digits", 2, "a number that is too long", file=b"1" * 5_000),
+    Row("a number of 5,000 digits", 2, "Exceeds the limit (4300 digits)", file=b"1" * 5_000),
 ]
 TYPES = [
     Row("task a number", 2, "#/user_task: must be text or a list", changes={"user_task": 3}),
