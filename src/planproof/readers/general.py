@@ -26,16 +26,13 @@ from planproof.readers.intercode import add_arrays
 from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
 from planproof.readers.run_trees import add_runs
 from planproof.readers.toolkit.conversation import (
-    AGENT_ROLES,
     ROLES,
     TOOL_ROLES,
-    USER_ROLES,
     Conversation,
     get_role,
     is_message,
 )
 from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_items, make_constant_pointer
-from planproof.readers.toolkit.prose_actions import is_run_result
 from planproof.readers.toolkit.response_items import ITEM_TYPES, ResponseItems
 from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.speakers import Speakers
@@ -183,26 +180,13 @@ class _Walk:
         role = get_role(value)
         speaker = text_at(value, *_SPEAKER_KEYS)
         key = key_with_text(value, _MESSAGE_TEXT_KEYS)
-        code = self._speakers.code_runs
-        text, text_pointer = value[key] if key else "", f"{pointer}/{key}"
         is_usual = key != "message" and role in ROLES and speaker in (None, role)
-        if key and role not in TOOL_ROLES and not is_usual:
-            point_to = make_constant_pointer(text_pointer)
-            self._speakers.add_turn(text, point_to, speaker or value["role"])
-            return
-        if key and role in USER_ROLES and code.has_pending and is_run_result(text):
-            code.add_report(text, text_pointer, "user")
-            return
-        self.finish()
-        if (
-            key
-            and role in AGENT_ROLES
-            and not (value.get("tool_calls") or value.get("function_call"))
-        ):
-            self._builder.begin_turn(turn)
-            if code.defer_code(text, make_constant_pointer(text_pointer), _AGENT):
-                return
-        self._conversation.add_message(value, pointer, turn)
+        if key is None or role in TOOL_ROLES or is_usual:
+            self.finish()
+            self._conversation.add_message(value, pointer, turn)
+        else:
+            point_to = make_constant_pointer(f"{pointer}/{key}")
+            self._speakers.add_turn(value[key], point_to, speaker or value["role"])
 
     def _add_record(self, value: dict[str, Json], pointer: str) -> bool:
         """Add the events of a record; return False if its shape is unknown."""

@@ -573,7 +573,7 @@ def parse_action_text(action: str) -> ToolCall | None:
 
 _PROGRAM_OUTPUT = re.compile(
     r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
-    r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b"
+    r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b|code output:|the script ran"
     r"|(?:command|execution|tool|program) (?:output|results?)\s{0,4}:|output\s{0,4}:)",
     re.IGNORECASE,
 )
