@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
-from planproof.readers.toolkit.entries import PointerFactory
+from planproof.readers.toolkit.entries import PointerFactory, make_constant_pointer
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
 
@@ -132,119 +132,85 @@ def is_execution_report(text: str) -> bool:
     return _starts_with(text, _RUN_RESULT_PREFIXES) or _starts_with(text, _NO_CODE_PREFIXES)
 
 
-@dataclass(slots=True)
-class _PendingMessage:
-    """A message with code, not known yet to have been run."""
-
-    text: str
-    pointer_for: PointerFactory
-    actor: str
-    blocks: list[CodeBlock]
-    turn: int
-    time: str | None
-    added: int = 0
-
-
 class CodeRuns:
-    """Defers the code of a message until the next turn shows whether it was run."""
+    """Turns the code of a message into actions if a later turn shows that it was run."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._pending: _PendingMessage | None = None
-        # The last message with code that was added: a later turn may still run it.
-        self._added: _PendingMessage | None = None
+        self._text = ""
+        self._pointer_for: PointerFactory = make_constant_pointer("")
+        self._blocks: list[CodeBlock] = []
+        # The message with the text from this position on.
+        self._message = EventDraft(Kind.MESSAGE, "")
+        self._position = 0
+        self._is_pending = False
         self._running: EventDraft | None = None
-
-    @property
-    def has_pending(self) -> bool:
-        """True if there is code that the next turn may have run."""
-        return self._pending is not None
 
     def is_pending_by(self, actor: str) -> bool:
         """Return whether the pending code is by this actor, who cannot report on running it."""
-        return self._pending is not None and self._pending.actor == actor
+        return self._is_pending and self._message.actor == actor
 
-    def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
-        """Defer a message if it contains code; return False if it does not."""
-        code_blocks = (
-            [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
-        )
-        if not code_blocks:
-            return False
-        builder = self._builder
-        builder.mark_deferred()
-        self._pending = _PendingMessage(
-            text, pointer_for, actor, code_blocks, builder.turn, builder.time
-        )
-        return True
+    def add_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
+        """Add a message whose code the next turn may have run; return False if it has none."""
+        blocks = [block for block in find_code_blocks(text) if block.interpreter]
+        if blocks:
+            self._text, self._pointer_for, self._blocks = text, pointer_for, blocks
+            self._is_pending, self._position = True, 0
+            whole = EventDraft(Kind.MESSAGE, pointer_for(0, len(text)), None, actor, text.strip())
+            self._message = self._builder.add_draft(whole)
+        return bool(blocks)
 
     def flush(self) -> None:
-        """Add the code that was not run as a message."""
-        self._running = None
-        if self._pending is not None:
-            pending, self._pending = self._pending, None
-            self._add_text(pending, pending.added, len(pending.text))
-            self._added = pending if pending.blocks else None
+        """End the turn in which code can be reported as run."""
+        self._is_pending, self._running = False, None
 
     def start_run(self, *, every: bool = False) -> list[EventDraft]:
-        """Add the next code block of the pending message, or `every` one, as being run now.
+        """Add the next code block of the last message with code, or `every` one, as run now.
 
-        Without a pending message, it is code that an earlier message holds.
+        It takes its place in the message, unless turns have passed since.
         """
         started: list[EventDraft] = []
-        pending = self._pending or self._added
-        while pending is not None and pending.blocks:
-            block = pending.blocks.pop(0)
-            if pending is self._pending:
-                self._add_text(pending, pending.added, block.start)
-                pending.added = block.end
+        while self._blocks and (every or not started):
+            block = self._blocks.pop(0)
+            [self._running] = code = self._make_draft(block.start, block.end)
+            self._running.kind, self._running.name = Kind.ACTION, block.interpreter
+            self._running.text = block.code
+            started += code
+            if self._is_pending:
+                rest = self._make_draft(block.end, len(self._text))
+                before = self._make_draft(self._position, block.start)
+                self._builder.replace_draft(self._message, [*before, *code, *rest])
+                self._message, self._position = [self._message, *rest][-1], block.end
             else:
-                pending.turn = self._builder.turn
-            pointer = pending.pointer_for(block.start, block.end)
-            self._running = EventDraft(
-                Kind.ACTION, pointer, block.interpreter, pending.actor, block.code
-            )
-            self._add_draft(pending, self._running)
-            started.append(self._running)
-            if pending is self._pending and not pending.blocks:
-                self._add_text(pending, pending.added, len(pending.text))
-                pending.added = len(pending.text)
-            if not every:
-                break
+                self._running.turn, self._running.time = 0, None
+                self._builder.add_draft(self._running)
         return started
 
     def add_report(
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Add the report of a program that runs code as the output of the pending code."""
-        if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
-            self.flush()
-        if self._running is None and self._pending is not None:
+        has_run = self._is_pending and not _starts_with(output, _NO_CODE_PREFIXES)
+        if self._running is None and has_run:
             for draft in self.start_run(every=True):
                 # One output for all blocks: after a failure, it does not say which of them failed.
                 is_ok = (status or infer_status(output)) is EventStatus.OK
                 draft.status = EventStatus.OK if is_ok else EventStatus.UNKNOWN
         if self._running is not None:
-            running = self._running
-            self.flush()
-            self._builder.answer(running, ToolResult(output, pointer, status=status))
+            self._builder.answer(self._running, ToolResult(output, pointer, status=status))
         elif status is not None or is_run_result(output):
             self._builder.add_result(ToolResult(output, pointer, actor=executor, status=status))
         else:
             self._builder.begin_turn()
             self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
+        self.flush()
 
-    def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
-        text = pending.text[start:end].strip()
-        if text:
-            text_pointer = pending.pointer_for(start, end)
-            self._add_draft(
-                pending, EventDraft(Kind.MESSAGE, text_pointer, actor=pending.actor, text=text)
-            )
-
-    def _add_draft(self, pending: _PendingMessage, draft: EventDraft) -> None:
-        draft.turn, draft.time = pending.turn, pending.time
-        self._builder.add_draft(draft)
+    def _make_draft(self, start: int, end: int) -> list[EventDraft]:
+        """Return a part of the message as a draft; none if it is blank."""
+        text, message = self._text[start:end].strip(), self._message
+        draft = EventDraft(Kind.MESSAGE, self._pointer_for(start, end), None, message.actor, text)
+        draft.turn, draft.time, draft.parent = message.turn, message.time, message.parent
+        return [draft] if text else []
 
 
 def _starts_with(text: str, openings: tuple[str, ...]) -> bool:

@@ -133,7 +133,7 @@ class Speakers:
                     return
         segments = split_segments(text)
         acts = any(segment.call is not None for segment in segments)
-        if acts or not self.code_runs.defer_code(text, pointer_for, who):
+        if acts or not self.code_runs.add_code(text, pointer_for, who):
             # A named agent speaks to others: its text is a message even next to a call.
             thinks = acts and who == "assistant"
             with self._builder.reading_text(text, whole, who):

@@ -184,6 +184,13 @@ class TraceBuilder:
         self.turn = draft.turn
         return True
 
+    def replace_draft(self, draft: EventDraft, parts: list[EventDraft]) -> None:
+        """Put the parts of an event in its place; it is near the end."""
+        index = len(self.drafts) - 1
+        while self.drafts[index] is not draft:
+            index -= 1
+        self.drafts[index : index + 1] = parts
+
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
         self._other_changes += 1
