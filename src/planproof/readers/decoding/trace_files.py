@@ -186,29 +186,21 @@ class _CaseFileReader:
 
     def _iter_traces(self, lines: Iterable[RawLine]) -> Iterator[CaseLine]:
         for number, line in enumerate(lines, 1):
-            one = self._parse_source(line)
-            if isinstance(one, InvalidInput):
-                yield CaseLine(line.where, error=one)
-            else:
-                # Ids are not made unique: that would mean keeping all of them in memory.
-                id_ = find_trace_id(one.document) or str(number)
-                location = f"{self.name}#{id_}"
-                yield _build_case_line(Source(location, "json", one.document, one.skipped), id_)
-
-    def _parse_source(self, line: RawLine) -> Source | InvalidInput:
-        if line.error is not None:
-            return line.error
-        try:
-            source = Source.from_bytes(line.data, name=line.where, limits=self.limits)
-        except InvalidInput as error:
-            return InvalidInput(error.what, where=line.where, advice=error.advice)
-        if source.form == "json" and isinstance(source.document, (dict, list)):
-            return source
-        return InvalidInput(
-            "is not a trace.",
-            where=line.where,
-            advice="The file contains traces, each a JSON object or array.",
-        )
+            try:
+                if line.error is not None:
+                    raise line.error
+                one = Source.from_bytes(line.data, name=line.where, limits=self.limits)
+                value: Json = one.document
+                if one.form != "json" or not isinstance(one.document, (dict, list)):
+                    what = "is not a trace."
+                    raise InvalidInput(what, advice="Each line must be a JSON object or array.")
+            except InvalidInput as error:
+                told = InvalidInput(error.what, where=line.where, advice=error.advice)
+                yield CaseLine(line.where, error=told)
+                continue
+            # Ids are not made unique: that would mean keeping all of them in memory.
+            id_ = find_trace_id(value) or str(number)
+            yield _build_case_line(Source(f"{self.name}#{id_}", "json", value, one.skipped), id_)
 
 
 def read_to_first_byte(file: Readable) -> tuple[bytes, int]:
