@@ -59,9 +59,6 @@ class Parser:
         Return None if the text is none of these.
         """
         lines = text.split("\n")
-        values = self._parse_clean_lines(lines if lines[-1] else lines[:-1], text)
-        if values is not None:
-            return tuple(enumerate(values, 1))
         filled = [line for line in lines if not _is_blank(line)]
         if _is_event_stream(filled):
             self.check_values(text)
@@ -144,17 +141,6 @@ class Parser:
             where=self._describe_location(),
             advice="No agent framework writes such traces; check the program that wrote the file.",
         )
-
-    def _parse_clean_lines(self, lines: list[str], text: str) -> list[Json] | None:
-        """Parse lines with one object each; None if a line may need special handling."""
-        if not all(line.startswith("{") for line in lines):
-            return None
-        self.check_values(text)
-        try:
-            values = list(map(parse_strict, lines))
-        except NOT_STRICT_ERRORS:
-            return None
-        return None if is_deeper_than(values, self.limits.depth + 1) else values
 
     def parse_records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
         """Yield the values of numbered lines; skip lines that are not JSON."""
