@@ -33,9 +33,7 @@ _PROGRAM_REPORT = re.compile(
 _BROWSER_AGENT = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
 # Warnings of the program's libraries may come before its own words.
 _WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
-_ACTION_SENTENCE = rf"\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)"
-_ACTION_REPORT = re.compile(_ACTION_SENTENCE)
-_ACTION_REPORT_AFTER_WARNINGS = re.compile(_WARNINGS + _ACTION_SENTENCE)
+_ACTION_REPORT = re.compile(rf"{_WARNINGS}\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)")
 _SENTENCE_ENDS = tuple(".!?'\"")
 _MAX_BLANKS = 8
 _PAGE_ADDRESS = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
@@ -64,15 +62,12 @@ def parse_reported_action(text: str, *, by_program: bool = False) -> ReportedAct
 
     With `by_program`, the text comes from a program that reports what it did.
     """
-    initial = text[: _MAX_BLANKS + 1].lstrip()[:1]
-    match = _ACTION_REPORT.match(text) if initial == "I" else None
-    if match is None and "Warning: " in text[:_SEARCH_LIMIT]:
-        match = _ACTION_REPORT_AFTER_WARNINGS.match(text)
+    match = _ACTION_REPORT.match(text)
     if match is not None:
         name, start = _VERBS[match["verb"]], match.start("told")
         cut = _find_sentence_end(text, match.end())
     else:
-        page = _PAGE_ADDRESS.match(text) if initial == "A" else None
+        page = _PAGE_ADDRESS.match(text)
         if page is None:
             return None
         name, start, cut = "open", 0, page.end()
@@ -114,7 +109,6 @@ def add_reported_action(
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
 _RUN_RESULT_PREFIXES = ("exitcode:", "exit code:", "code output:", "the script ran")
 _NO_CODE_PREFIXES = ("there is no code", "no code block")
-_INITIALS = frozenset("cCeEnNtT")
 
 
 def is_executor(name: str) -> bool:
@@ -129,7 +123,7 @@ def is_run_result(text: str) -> bool:
 
 def is_execution_report(text: str) -> bool:
     """Return whether a program that runs code reports that it ran some, or had none to run."""
-    return _starts_with(text, _RUN_RESULT_PREFIXES) or _starts_with(text, _NO_CODE_PREFIXES)
+    return _starts_with(text, _RUN_RESULT_PREFIXES + _NO_CODE_PREFIXES)
 
 
 class CodeRuns:
@@ -214,6 +208,4 @@ class CodeRuns:
 
 
 def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
-    head = text[:80].lstrip()
-    # Most texts begin otherwise, and this runs for each turn.
-    return head[:1] in _INITIALS and head.lower().startswith(openings)
+    return text[:80].lstrip().lower().startswith(openings)
