@@ -34,8 +34,6 @@ from planproof.readers.toolkit.text_actions import (
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _STAGE_DIRECTION = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
-# Bound once: most turns are messages.
-_MESSAGE = Kind.MESSAGE
 _THOUGHT_DIRECTIONS = frozenset(("thought", "thinking", "reasoning"))
 
 
@@ -94,7 +92,7 @@ class Speakers:
             return
         self._builder.begin_turn()
         if role in USER_ROLES:
-            self._builder.add_message(_MESSAGE, text.strip(), whole, "user")
+            self._builder.add_message(Kind.MESSAGE, text.strip(), whole, "user")
         elif role in SYSTEM_ROLES:
             self._builder.add_message(Kind.SYSTEM, text.strip(), whole, "system")
         elif known.direction.startswith("->"):
@@ -158,7 +156,7 @@ class Speakers:
             if segment.kind == "thought" and self._builder.has_just_called():
                 self._builder.begin_turn()
             thought = segment.kind == "thought" or (thinks and segment.kind == "prose")
-            kind = Kind.REASONING if thought else _MESSAGE
+            kind = Kind.REASONING if thought else Kind.MESSAGE
             self._add_text(kind, text, segment, pointer_for, who)
 
     def _add_text(

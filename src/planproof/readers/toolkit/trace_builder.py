@@ -15,8 +15,6 @@ from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPa
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
-# Bound once: used for every event.
-_ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
 REPORTED = "report"
 """The recognition of what a program reports that it did, with what it then saw."""
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
@@ -133,7 +131,7 @@ class TraceBuilder:
         """Add a plan that the format itself marks as one, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self.add_draft(EventDraft(_BOOKKEEPING, pointer, "plan", actor, text))
+        return self.add_draft(EventDraft(Kind.BOOKKEEPING, pointer, "plan", actor, text))
 
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
@@ -141,7 +139,7 @@ class TraceBuilder:
         """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
         self.call_count += 1
         draft = self.add_draft(
-            EventDraft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+            EventDraft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments)
         )
         # Separate, so that a call recognised in a text never takes the result of a recorded call.
         waiting, by_id = self._unanswered, self._calls_by_id
@@ -238,7 +236,7 @@ class TraceBuilder:
     def has_just_called(self) -> bool:
         """Return whether the last event is a call of this turn."""
         last = self.drafts[-1] if self.drafts else None
-        return last is not None and last.kind is _ACTION and last.turn == self.turn
+        return last is not None and last.kind is Kind.ACTION and last.turn == self.turn
 
     def is_answered(self, call_id: str | None) -> bool:
         """Return whether the call with this id already has its result."""
@@ -290,7 +288,10 @@ class TraceBuilder:
         results: dict[int, list[EventDraft]] = {}
         for text_calls in forged:
             text = EventDraft(
-                _MESSAGE, text_calls.pointer, actor=text_calls.actor, text=text_calls.text.strip()
+                Kind.MESSAGE,
+                text_calls.pointer,
+                actor=text_calls.actor,
+                text=text_calls.text.strip(),
             )
             text.turn, text.time = text_calls.turn, text_calls.drafts[0].time
             text.parent = text_calls.drafts[0].parent
@@ -303,7 +304,7 @@ class TraceBuilder:
             for added in (texts.get(id(draft), draft), *results.get(id(draft), ()))
         )
         self.drafts = list({id(draft): draft for draft in placed}.values())
-        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is _ACTION}
+        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is Kind.ACTION}
         for draft in texts.values():
             if (draft.turn, draft.actor) in calling:
                 draft.kind = Kind.REASONING
@@ -325,7 +326,7 @@ class TraceBuilder:
 
     def _make_observation(self, result: ToolResult) -> EventDraft:
         self._last_turn += 1
-        kind = _MESSAGE if result.actor == "user" else Kind.OBSERVATION
+        kind = Kind.MESSAGE if result.actor == "user" else Kind.OBSERVATION
         draft = EventDraft(kind, result.pointer, result.name, result.actor, result.text)
         draft.turn = self._last_turn
         draft.images = result.images
