@@ -39,8 +39,10 @@ _BLANK = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CHUNK = 1 << 16
 _ARRAY_ADVICE = "Write the file again: one JSON array, or one case per line."
-# A string without its end is taken as a whole too: it is not searched again from each quote.
-_STRING_OR_MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# Bytes that can't end an element; a comma ends one only outside all brackets.
+_SKIP_TOP_LEVEL = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
+_SKIP_NESTED = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
 
 
 def read_cases(
@@ -253,11 +255,14 @@ def split_array(read: Callable[[int], bytes], name: str, limits: Limits) -> Iter
 def _find_element_end(buffer: bytes, position: int) -> int:
     """Return the index of the comma or bracket after an element; -1 if it is not in the buffer."""
     depth = 0
-    for match in _STRING_OR_MARK.finditer(buffer, position):
-        mark = match[0]
-        if not depth and mark in b",]}":
-            return match.start()
-        depth += (mark in b"[{") - (mark in b"]}")
+    while match := (_SKIP_NESTED if depth else _SKIP_TOP_LEVEL).match(buffer, position):
+        position = match.end() + 1
+        mark = buffer[match.end() : position]
+        if not depth and mark in (b",", b"]", b"}"):
+            return match.end()
+        if mark not in (b"[", b"{", b"]", b"}"):
+            break  # the end of the buffer, maybe inside a string
+        depth += 1 if mark in (b"[", b"{") else -1
     return -1
 
 
