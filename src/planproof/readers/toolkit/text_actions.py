@@ -73,8 +73,9 @@ def split_segments(text: str) -> list[Segment]:
     """Split a text into segments, in order; a single one if it contains no call."""
     for split in (_split_tags, _split_labels, _split_fences, _split_call_lines, _split_whole):
         parts = list(split(text))
-        found = {part.kind for part in parts}
-        if "call" in found or (split is _split_tags and "result" in found):
+        if parts and any(
+            part.call or (split is _split_tags and part.kind == "result") for part in parts
+        ):
             return parts
     return [Segment(0, len(text))]
 
@@ -85,9 +86,11 @@ def is_plain_text(text: str) -> bool:
 
 
 def _split_tags(text: str) -> Iterator[Segment]:
+    if "<" not in text:
+        return
     position = 0
     closed: dict[str, int] = {}
-    for match in _OPENING.finditer(text) if "<" in text else ():
+    for match in _OPENING.finditer(text):
         if match.start() < position:
             continue
         tag = match[0][1:-1].partition("=")[0].partition(" ")[0]
@@ -167,8 +170,9 @@ def _parse_parameters(body: str) -> dict[str, str]:
 
 def _split_labels(text: str) -> Iterator[Segment]:
     # Searching for plain words first takes a tenth of the time, and many texts have none.
-    may_act = any(word in text for word in ("Action", "action:", "ACTION", "Act "))
-    labels = list(_LABEL.finditer(text)) if may_act else []
+    if not ("Action" in text or "action:" in text or "ACTION" in text or "Act " in text):
+        return
+    labels = list(_LABEL.finditer(text))
     names = [_LABEL_NAMES.get(name := match["label"].title(), name) for match in labels]
     if "Action" not in names:
         return
@@ -278,9 +282,10 @@ def parse_result_line(text: str) -> tuple[str | None, str] | None:
 
 
 def _split_call_lines(text: str) -> Iterator[Segment]:
+    if not ("call" in text or "Call" in text or "ool use" in text or "[tool]" in text):
+        return
     position = 0
-    is_possible = "ool" in text or "unction" in text
-    for match in _CALL_LINE.finditer(text) if is_possible else ():
+    for match in _CALL_LINE.finditer(text):
         call = parse_call_line(match[0])
         if call is None:
             continue
