@@ -137,26 +137,27 @@ class CodeRuns:
         # The message with the text from this position on.
         self._message = EventDraft(Kind.MESSAGE, "")
         self._position = 0
-        self._is_pending = False
+        # Whether there is code that this turn may report as run.
+        self.has_pending = False
         self._running: EventDraft | None = None
 
     def is_pending_by(self, actor: str) -> bool:
         """Return whether the pending code is by this actor, who cannot report on running it."""
-        return self._is_pending and self._message.actor == actor
+        return self.has_pending and self._message.actor == actor
 
     def add_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
         """Add a message whose code the next turn may have run; return False if it has none."""
         blocks = [block for block in find_code_blocks(text) if block.interpreter]
         if blocks:
             self._text, self._pointer_for, self._blocks = text, pointer_for, blocks
-            self._is_pending, self._position = True, 0
+            self.has_pending, self._position = True, 0
             whole = EventDraft(Kind.MESSAGE, pointer_for(0, len(text)), None, actor, text.strip())
             self._message = self._builder.add_draft(whole)
         return bool(blocks)
 
     def flush(self) -> None:
         """End the turn in which code can be reported as run."""
-        self._is_pending, self._running = False, None
+        self.has_pending, self._running = False, None
 
     def start_run(self, *, every: bool = False) -> list[EventDraft]:
         """Add the next code block of the last message with code, or `every` one, as run now.
@@ -170,7 +171,7 @@ class CodeRuns:
             self._running.kind, self._running.name = Kind.ACTION, block.interpreter
             self._running.text = block.code
             started += code
-            if self._is_pending:
+            if self.has_pending:
                 rest = self._make_draft(block.end, len(self._text))
                 before = self._make_draft(self._position, block.start)
                 self._builder.replace_draft(self._message, [*before, *code, *rest])
@@ -184,7 +185,7 @@ class CodeRuns:
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Add the report of a program that runs code as the output of the pending code."""
-        has_run = self._is_pending and not _starts_with(output, _NO_CODE_PREFIXES)
+        has_run = self.has_pending and not _starts_with(output, _NO_CODE_PREFIXES)
         if self._running is None and has_run:
             for draft in self.start_run(every=True):
                 # One output for all blocks: after a failure, it does not say which of them failed.
