@@ -163,15 +163,17 @@ class Speakers:
         self, kind: Kind, text: str, segment: Segment, pointer_for: PointerFactory, who: str
     ) -> None:
         """Add the text of a segment; the checklists in it are plans."""
+
+        def add_prose(start: int, end: int) -> None:
+            self._builder.add_message(kind, text[start:end].strip(), pointer_for(start, end), who)
+
         position = segment.start
-        for start, end in (*find_checklists(text[segment.start : segment.end]), (-1, -1)):
-            first = segment.start + start if end > 0 else segment.end
-            last = segment.start + end
-            part = text[position:first].strip()
-            self._builder.add_message(kind, part, pointer_for(position, first), who)
-            if end > 0:
-                self._builder.add_plan(text[first:last].strip(), pointer_for(first, last), who)
+        for start, end in find_checklists(text[segment.start : segment.end]):
+            first, last = segment.start + start, segment.start + end
+            add_prose(position, first)
+            self._builder.add_plan(text[first:last].strip(), pointer_for(first, last), who)
             position = last
+        add_prose(position, segment.end)
 
 
 _LEDGER = re.compile(
