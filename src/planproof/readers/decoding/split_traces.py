@@ -6,6 +6,7 @@ spans may have more than one trace id.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -150,12 +151,12 @@ def _build_traces(
 def make_ids_unique(ids: Iterable[str | None]) -> Iterator[str]:
     """Yield the ids, with a suffix where one is repeated; for None, the 1-based position."""
     used: set[str] = set()
+    again: Counter[str] = Counter()
     for number, id_ in enumerate(ids, 1):
         name = base = id_ or str(number)
-        again = 2
         while name in used:
-            name = f"{base}-{again}"
-            again += 1
+            again[base] += 1
+            name = f"{base}-{again[base] + 1}"
         used.add(name)
         yield name
 
