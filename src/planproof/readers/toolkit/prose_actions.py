@@ -8,6 +8,7 @@ an agent that is known to drive a browser and was just sent to work.
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
@@ -131,14 +132,14 @@ class CodeRuns:
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._text = ""
-        self._pointer_for: PointerFactory = make_constant_pointer("")
-        self._blocks: list[CodeBlock] = []
-        # The message with the text from this position on.
-        self._message = EventDraft(Kind.MESSAGE, "")
-        self._position = 0
         # Whether there is code that this turn may report as run.
         self.has_pending = False
+        self._text = ""
+        self._pointer_for: PointerFactory = make_constant_pointer("")
+        self._blocks: deque[CodeBlock] = deque()
+        # The message, its index, and the position up to which its text has become other events.
+        self._message = EventDraft(Kind.MESSAGE, "")
+        self._index = self._position = 0
         self._running: EventDraft | None = None
 
     def is_pending_by(self, actor: str) -> bool:
@@ -149,14 +150,21 @@ class CodeRuns:
         """Add a message whose code the next turn may have run; return False if it has none."""
         blocks = [block for block in find_code_blocks(text) if block.interpreter]
         if blocks:
-            self._text, self._pointer_for, self._blocks = text, pointer_for, blocks
+            self.flush()
+            self._text, self._pointer_for, self._blocks = text, pointer_for, deque(blocks)
             self.has_pending, self._position = True, 0
             whole = EventDraft(Kind.MESSAGE, pointer_for(0, len(text)), None, actor, text.strip())
-            self._message = self._builder.add_draft(whole)
+            self._message, self._index = (
+                self._builder.add_draft(whole),
+                len(self._builder.drafts) - 1,
+            )
         return bool(blocks)
 
     def flush(self) -> None:
         """End the turn in which code can be reported as run."""
+        if self.has_pending and self._position:
+            rest = self._make_draft(self._position, len(self._text))
+            self._builder.replace_drafts(self._index, self._index + 1, rest)
         self.has_pending, self._running = False, None
 
     def start_run(self, *, every: bool = False) -> list[EventDraft]:
@@ -165,20 +173,21 @@ class CodeRuns:
         It takes its place in the message, unless turns have passed since.
         """
         started: list[EventDraft] = []
+        parts: list[EventDraft] = []
         while self._blocks and (every or not started):
-            block = self._blocks.pop(0)
+            block = self._blocks.popleft()
             [self._running] = code = self._make_draft(block.start, block.end)
             self._running.kind, self._running.name = Kind.ACTION, block.interpreter
             self._running.text = block.code
             started += code
             if self.has_pending:
-                rest = self._make_draft(block.end, len(self._text))
-                before = self._make_draft(self._position, block.start)
-                self._builder.replace_draft(self._message, [*before, *code, *rest])
-                self._message, self._position = [self._message, *rest][-1], block.end
+                parts += self._make_draft(self._position, block.start) + code
+                self._position = block.end
             else:
                 self._running.turn, self._running.time = 0, None
                 self._builder.add_draft(self._running)
+        self._builder.replace_drafts(self._index, self._index, parts)
+        self._index += len(parts)
         return started
 
     def add_report(

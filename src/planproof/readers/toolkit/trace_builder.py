@@ -182,12 +182,10 @@ class TraceBuilder:
         self.turn = draft.turn
         return True
 
-    def replace_draft(self, draft: EventDraft, parts: list[EventDraft]) -> None:
-        """Put the parts of an event in its place; it is near the end."""
-        index = len(self.drafts) - 1
-        while self.drafts[index] is not draft:
-            index -= 1
-        self.drafts[index : index + 1] = parts
+    def replace_drafts(self, start: int, end: int, drafts: list[EventDraft]) -> None:
+        """Put other events in the place of those from `start` to `end`."""
+        self._other_changes += end - start
+        self.drafts[start:end] = drafts
 
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
