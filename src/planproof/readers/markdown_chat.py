@@ -276,6 +276,13 @@ class SpecStoryReader:
 class _SpecStoryPage(_Page):
     """A session: what is under a heading is prose, thoughts and tool uses, each to its end mark."""
 
+    _heading: int | None = None
+
+    def point(self, start: int, end: int) -> str:
+        """Return a pointer to lines; the first below a heading also covers the heading."""
+        first, self._heading = start if self._heading is None else self._heading, None
+        return super().point(first, end)
+
     def add_turns(self) -> None:
         """Add all turns in order."""
         actor = ""
@@ -295,6 +302,7 @@ class _SpecStoryPage(_Page):
             elif line.startswith("_**") and (heading := _SPEAKER.fullmatch(line)):
                 self._add_prose(prose, index, actor)
                 actor, prose = "user" if heading[1] == "User" else _AGENT, index + 1
+                self._heading = index
                 time = _TIME.search(heading[2] or "")
                 self.builder.time = time[0] if time else None
                 self.builder.begin_turn()
@@ -310,7 +318,7 @@ class _SpecStoryPage(_Page):
 
     def _add_prose(self, start: int, end: int, actor: str) -> None:
         text = self.join(start, end).removesuffix("---").rstrip()
-        if actor:
+        if actor and text:
             self.builder.add_message(Kind.MESSAGE, text, self.point(start, end), actor)
         elif text:
             self.builder.skip(self.point(start, end), "stands before the first turn")

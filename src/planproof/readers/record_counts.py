@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, groupby, pairwise
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, text_at
-from planproof.core.pointer import escape, resolve
-from planproof.core.trace import Event, Kind, RecordCounts, Trace
+from planproof.core.pointer import collect_ancestors, escape, resolve
+from planproof.core.trace import Event, Kind, RecordCounts, SkippedPart, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import find_code_blocks
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, get_role
+from planproof.readers.toolkit.entries import point_to_lines
 from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.text_actions import is_program_output
 from planproof.readers.toolkit.tool_calls import is_call_like, parse_call
@@ -41,6 +42,9 @@ _RESULT_TYPE = re.compile(
     re.IGNORECASE,
 )
 _TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?::|$)")
+_WORD = re.compile(r"(?<![\x1b\[\d;])\w")  # not in the code of a colour
+_MAX_SEARCH_DEPTH = 12
+_NO_EVENT = "nothing in it is an event"
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
 # Calls as frameworks print them to a console.
 _PRINTED_CALL = re.compile(
@@ -100,23 +104,103 @@ def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
 def count_unread_characters(source: Source, trace: Trace) -> int:
     """Count the characters of text in a source that became no event.
 
-    In a text these are the lines that no event points to; in JSON, the texts of skipped parts.
+    In a text these are the lines that no event points to; in JSON, the texts of skipped parts
+    that do not repeat others.
     """
     if source.form == "text":
         return _count_uncovered_lines(source.document, trace.events)
-    return sum(_count_text(source, part.pointer) for part in trace.skipped if part.pointer)
+    unread = (part.pointer for part in trace.skipped if part.pointer and not part.repeats)
+    return sum(_count_text(source, pointer) for pointer in unread)
+
+
+def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str, Json]]]:
+    """Return the path of the outermost list, or object of records, with more than one item read."""
+    path, records = _find_records(document, trace)
+    if is_list(records):
+        return path, [(str(index), item) for index, item in enumerate(records)]
+    if is_object(records):
+        return path, [(escape(k), v) for k, v in records.items() if isinstance(v, dict | list)]
+    return "", []
+
+
+def _find_records(document: Json, trace: Trace) -> tuple[str, Json]:
+    """Return the path and the value of that list or object; None if there is none."""
+    pointers = [event.pointer for event in trace.events] or [p.pointer for p in trace.skipped]
+    path, value = "", document
+    for _ in range(_MAX_SEARCH_DEPTH):
+        if is_list(value) and len(value) > 1:
+            return path, value
+        steps = _cut_pointers(pointers, len(path) + 1)
+        children = {step for step in steps if step.startswith(f"{path}/")}
+        if len(children) > 1 and is_object(value):
+            return path, value
+        if len(children) != 1:
+            break
+        path = children.pop()
+        try:
+            value = resolve(document, path)
+        except InvalidInput:
+            break
+    return "", None
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text is more than blanks, rulers and codes of colours."""
+    return _WORD.search(text) is not None
+
+
+def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
+    """Return the lines or items of a source from which nothing was read or skipped."""
+    pointers = _list_pointers(trace.events) + [part.pointer for part in trace.skipped]
+    if source.form == "json":
+        path, records = _find_records(source.document, trace)
+        if not is_list(records) or path in pointers:
+            return []
+        known = _cut_pointers(pointers, len(path) + 1)
+        places = [f"{path}/{index}" for index in range(len(records))]
+        return [SkippedPart(place, _NO_EVENT) for place in places if place not in known]
+    if source.form == "jsonl":
+        known = _cut_pointers(pointers, 0)
+        unread = [n for n, _ in source.document if f"L{n}" not in known]
+        covered = _mark_lines((p for p in known if "-" in p), max(unread, default=0))
+        return [SkippedPart(f"L{n}", _NO_EVENT) for n in unread if not covered[n - 1]]
+    lines = source.document.split("\n")
+    covered = _mark_lines(pointers, len(lines))
+    parts: list[SkippedPart] = []
+    for is_covered, group in groupby(range(len(lines)), key=covered.__getitem__):
+        # Blank lines and rulers say nothing.
+        numbers = [] if is_covered else [n + 1 for n in group if has_words(lines[n])]
+        if numbers:
+            parts.append(SkippedPart(point_to_lines(numbers[0], numbers[-1]), _NO_EVENT))
+    return parts
 
 
 def _count_uncovered_lines(text: str, events: Sequence[Event]) -> int:
     lines = text.split("\n")
-    covered = bytearray(len(lines))
-    for event in events:
-        for pointer in (event.pointer, event.output_pointer):
-            match = _TEXT_LINES.match(pointer) if pointer else None
-            if match is not None:
-                first, last = int(match[1]), int(match[2] or match[1])
-                covered[first - 1 : last] = b"\1" * (min(last, len(lines)) - first + 1)
+    covered = _mark_lines(_list_pointers(events), len(lines))
     return sum(len(line.strip()) for line, seen in zip(lines, covered, strict=True) if not seen)
+
+
+def _cut_pointers(pointers: Iterable[str], start: int) -> set[str]:
+    """Return the pointers up to the first slash at or after `start`."""
+    return {p if (end := p.find("/", start)) < 0 else p[:end] for p in pointers}
+
+
+def _list_pointers(events: Sequence[Event]) -> list[str]:
+    pointers = [event.pointer for event in events]
+    return pointers + [event.output_pointer for event in events if event.output_pointer]
+
+
+def _mark_lines(pointers: Iterable[str], count: int) -> list[bool]:
+    """Return for each line whether a pointer leads to it."""
+    changes = [0] * (count + 1)
+    for pointer in pointers:
+        match = _TEXT_LINES.match(pointer)
+        if match is not None:
+            first, last = int(match[1]), int(match[2] or match[1])
+            changes[min(first - 1, count)] += 1
+            changes[min(last, count)] -= 1
+    return [depth > 0 for depth in accumulate(changes[:count])]
 
 
 def _count_text(source: Source, pointer: str) -> int:
@@ -180,9 +264,9 @@ class _UnreadCounter:
         self.records = self.calls = self.logger_records = 0
         pointers = {event.pointer for event in events}
         self._read_pointers = pointers | {e.output_pointer for e in events if e.output_pointer}
-        self._ancestor_pointers = _collect_ancestors(self._read_pointers)
+        self._ancestor_pointers = collect_ancestors(self._read_pointers)
         acted = {event.pointer for event in events if event.kind is Kind.ACTION}
-        self._action_pointers = acted | _collect_ancestors(acted)
+        self._action_pointers = acted | collect_ancestors(acted)
         self._event_texts = {
             text.strip() for event in events for text in (event.text, event.output)
         }
@@ -243,14 +327,3 @@ def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
     for key, child in entries:
         if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
             yield escape(str(key)), child
-
-
-def _collect_ancestors(pointers: Iterable[str]) -> set[str]:
-    """Return the pointers to all ancestors of the values at the given pointers."""
-    ancestors: set[str] = set()
-    for pointer in pointers:
-        end = pointer.rfind("/")
-        while end >= 0 and pointer[:end] not in ancestors:
-            ancestors.add(pointer[:end])
-            end = pointer.rfind("/", 0, end)
-    return ancestors

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from msgspec import Struct, structs
 
 from planproof.core.content import Image, Json
+from planproof.core.pointer import collect_ancestors
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
@@ -93,13 +94,14 @@ class TraceBuilder:
         self._other_changes = -len(self._skipped)
         self._turn_by_key: dict[str, int] = {}
         self._last_turn = 0
-        self._calls_by_id: dict[str, list[EventDraft]] = {}
+        # The calls of each turn apart: an id that is used again is that of the newest turn.
+        self._calls_by_id: dict[str, list[list[EventDraft]]] = {}
         self._unanswered: OrderedDict[int, EventDraft] = OrderedDict()
         self._callers: set[tuple[str | None, str]] = set()
         self._text_calls: dict[int, _TextCalls] = {}
         self._current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
-        self._text_calls_by_id: dict[str, list[EventDraft]] = {}
+        self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
         """Begin a new turn, or continue the turn with the same key."""
@@ -153,7 +155,10 @@ class TraceBuilder:
             waiting.clear()
         waiting[id(draft)] = draft
         if call.id:
-            by_id.setdefault(call.id, []).append(draft)
+            turns = by_id.setdefault(call.id, [])
+            if not turns or turns[-1][-1].turn != draft.turn:
+                turns.append([])
+            turns[-1].append(draft)
         return draft
 
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
@@ -239,15 +244,34 @@ class TraceBuilder:
     def is_answered(self, call_id: str | None) -> bool:
         """Return whether the call with this id already has its result."""
         waiting = self._calls_by_id.get(call_id) if call_id is not None else None
-        return bool(waiting) and waiting[0].output_pointer is not None
+        return bool(waiting) and waiting[-1][0].output_pointer is not None
 
-    def skip(self, pointer: str, why: str) -> None:
+    def skip(self, pointer: str, why: str, *, repeats: bool = False) -> None:
         """Record a part of the source that yields no event."""
-        self._skipped.append(SkippedPart(pointer, why))
+        self._skipped.append(SkippedPart(pointer, why, repeats))
+
+    @contextmanager
+    def skipping_if_unread(
+        self, pointer: str, why: str, *, repeats: bool = False
+    ) -> Generator[None]:
+        """Skip the record that is read in this context, if nothing comes of it."""
+        before = self.change_count
+        yield
+        if self.change_count == before:
+            self.skip(pointer, why, repeats=repeats)
+
+    def skip_unread(self, pointers: Iterable[str], why: str) -> None:
+        """Skip those records in which nothing was read or skipped, as repeats of others."""
+        known = {part.pointer for part in (*self.drafts, *self._skipped)}
+        known |= {draft.output_pointer for draft in self.drafts if draft.output_pointer}
+        known |= collect_ancestors(known)
+        for pointer in pointers:
+            if pointer not in known:
+                self.skip(pointer, why, repeats=True)
 
     def map_pointers(self, locate: Callable[[str], str]) -> None:
         """Replace all pointers, for a source that was read in another form."""
-        self._skipped = [SkippedPart(locate(part.pointer), part.why) for part in self._skipped]
+        self._skipped = [replace(part, pointer=locate(part.pointer)) for part in self._skipped]
         for draft in self.drafts:
             draft.pointer = locate(draft.pointer)
             if draft.output_pointer is not None:
@@ -338,7 +362,9 @@ class TraceBuilder:
             )
             if not waiting:
                 return None
-            draft = waiting.pop(0)
+            draft = waiting[-1].pop(0)
+            if not waiting[-1]:
+                waiting.pop()
             self._unanswered.pop(id(draft), None)
             self._unanswered_in_text.pop(id(draft), None)
             return draft
