@@ -71,6 +71,6 @@ def test_the_result_as_json(planproof: CommandLine, files: Path) -> None:
 def test_bad_usage_and_runs_that_cannot_be_judged(planproof: CommandLine, files: Path) -> None:
     assert planproof("contract", "test", "c.yaml").code == 2
     assert planproof("contract", "test", "c.yaml", "--bad", "bad.json", "--mutate").code == 2
-    case = {"execution_trace": [], "agent_plan": None}
+    case = {"user_task": "", "execution_trace": [], "agent_plan": None}
     (files / "empty.json").write_text(json.dumps(case), encoding="utf-8")
     assert planproof("contract", "test", "c.yaml", "--good", "empty.json").code == 3
