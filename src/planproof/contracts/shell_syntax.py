@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 _MAX_BYTES = 100_000
-_OPERATORS = re.compile(rb"[|&;()<>{}\[\]$`!\x00]|\n|''|\"\"")
+_OPERATORS = re.compile(rb"[|&;()<>{}\[\]$`!\x00]|\bfor\b|\n|''|\"\"")
 
 
 _HEREDOC = re.compile(
