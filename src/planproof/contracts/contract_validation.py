@@ -348,7 +348,7 @@ class _Checker:
             yield from self._check_tool_name(name, place.enter("call"))
         if not any(_says_something(condition) for condition in requirement.is_.values()):
             generic = next(filter(is_generic, requirement.call), None)
-            if requirement.is_ and generic is None:
+            if requirement.is_ and (generic is None or runs_code(generic)):
                 yield _error(place.enter("is"), "any call satisfies it.")
             if generic is not None:
                 # What is clicked or typed can be unknown; what a shell runs must be said.
