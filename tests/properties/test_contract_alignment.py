@@ -121,6 +121,7 @@ def grade(step: AlignedStep, own: Taken) -> int:
     met = [
         sum(part.matches[index].match is Match.FULL for index in chosen) >= part.min
         for part, chosen in zip(step.parts, own, strict=True)
+        if part.min or chosen
     ]
     if met and all(met):
         return 3

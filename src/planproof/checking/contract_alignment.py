@@ -113,6 +113,8 @@ def grade_step(step: AlignedStep, taken: Taken) -> int:
     """Return the grade of a step: full if all parts are, near if anything of it was done."""
     grades: list[int] = []
     for part, chosen in zip(step.parts, taken, strict=True):
+        if not part.min and not chosen:
+            continue
         matched = [_GRADES[part.matches[index].match] for index in chosen]
         if matched.count(FULL) >= part.min:
             grades.append(FULL)

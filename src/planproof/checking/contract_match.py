@@ -51,7 +51,9 @@ _INTENT = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\?|\b(?:please|could you|can you|would you|let me know|do you|kindly)\b", re.IGNORECASE
+    r"\?|\b(?:please|could you|can you|would you|let me know|do you|kindly|tell me|give me"
+    r"|(?:need|want|ask|require|like) (?:you|your)\b)",
+    re.IGNORECASE,
 )
 _PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})

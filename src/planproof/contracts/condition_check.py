@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -22,6 +23,9 @@ from planproof.core.contract import Condition, SqlCondition, Truth
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
 
 _MAX_ITEMS = 10_000
+_MARK_BETWEEN = re.compile(r"[,;\n]")
+_WORD_BETWEEN = re.compile(r"[\s,;&]+(?:and\s)?")
+"""What is between the addresses of a list: "Ann <a@x.com>, b@x.com", "a@x.com and b@x.com"."""
 _DATE_KEYS = ("year", "month", "day")
 
 
@@ -156,9 +160,11 @@ def _iter_leaves(value: Json) -> Iterator[str | float]:
 
 def _split_addresses(text: str) -> tuple[str, ...]:
     """Return the addresses of a text that is a list of e-mail addresses and nothing else."""
-    parts = [part.strip() for part in text[:_MAX_ITEMS].replace(";", ",").split(",")]
-    is_list_of_addresses = len(parts) > 1 and all("@" in part for part in parts if part)
-    return tuple(filter(None, parts)) if is_list_of_addresses else ()
+    for separator in (_MARK_BETWEEN, _WORD_BETWEEN):
+        parts = [part for part in separator.split(text[:_MAX_ITEMS]) if part]
+        if len(parts) > 1 and all("@" in part for part in parts):
+            return tuple(parts)
+    return ()
 
 
 def _check_shell(condition: Condition, value: Json) -> Truth:
