@@ -82,6 +82,8 @@ def is_allowed(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> bool:
     ]
     for (index, part), (other, other_part) in combinations(uses, 2):
         if index == other:
+            if {part.matches[index].match, other_part.matches[index].match} != {Match.FULL}:
+                return False
             mine = part.matches[index].matched_conditions
             theirs = other_part.matches[index].matched_conditions
             if not (mine - theirs and theirs - mine):

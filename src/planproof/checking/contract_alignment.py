@@ -206,12 +206,17 @@ class _Problem:
     def can_share(self, index: int, part: Part, others: Sequence[Part]) -> bool:
         """Return whether a candidate can serve a part in addition to others.
 
-        Each must have a matching condition that the other has not.
+        It must meet all of them, and each must have a condition that the other has not.
         """
-        own = part.matches[index].matched_conditions
+        if not others:
+            return True
+        own = part.matches[index]
         for other in others:
-            theirs = other.matches[index].matched_conditions
-            if not (own - theirs and theirs - own):
+            theirs = other.matches[index]
+            if own.match is not Match.FULL or theirs.match is not Match.FULL:
+                return False
+            mine, their = own.matched_conditions, theirs.matched_conditions
+            if not (mine - their and their - mine):
                 return False
         return True
 
@@ -388,7 +393,10 @@ def _fill_step(
         ranked = problem.rank_matches(part)
         later = [index for index in ranked if start is None or index >= start]
         if start in ranked:
-            later = [start, *(index for index in later if index != start)]
+            # The start comes first among equally good matches.
+            later.sort(
+                key=lambda index: (-_GRADES[part.matches[index].match], index != start, index)
+            )
         for index in (*later, *(i for i in ranked if start is not None and i < start)):
             if len(chosen) == (part.min or 1):
                 break

@@ -103,10 +103,18 @@ class MatchResult(Struct, frozen=True, eq=False):
     def matched_conditions(self) -> frozenset[tuple[str, str]]:
         """The value conditions that hold, by path and expected value; the tool is not one."""
         return frozenset(
-            (check.path, check.expected)
-            for check in self.checks
-            if check.result is _MATCH and check.path not in {"call", "by"}
+            (checked.path, _describe_wanted(checked.expected))
+            for checked in self.conditions
+            if checked.truth is _MATCH and checked.path not in {"call", "by"}
         )
+
+
+@lru_cache(maxsize=4_096)
+def _describe_wanted(expected: Condition | str) -> str:
+    """Return what a condition asks for, without what it excludes."""
+    if isinstance(expected, str):
+        return expected
+    return describe_condition(replace(expected, not_=()))
 
 
 class MatchContext(Struct, frozen=True):
