@@ -24,7 +24,7 @@ from planproof.checking.plan_periods import (
     judge_periods,
 )
 from planproof.contracts.contract_file import fold_step
-from planproof.contracts.contract_validation import read_valid_contract
+from planproof.contracts.contract_validation import read_valid_contract, require_valid
 from planproof.contracts.terms import detect_other_language
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
@@ -603,7 +603,11 @@ def _choose_judge(
                 "a contract is checked by the judge `contract`, not by another one.",
                 advice="Omit the judge, or omit the contract.",
             )
-        known = read_valid_contract(contract) if isinstance(contract, Path) else contract
+        if isinstance(contract, Path):
+            known = read_valid_contract(contract)
+        else:
+            known = contract
+            require_valid(known)
         return ContractJudge(known, vocabulary or Vocabulary(), variables or {})
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)

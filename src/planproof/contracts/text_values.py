@@ -72,9 +72,11 @@ _Render = Callable[[str], str]
 
 
 def _contains(needle: str, text: str, render: _Render, render_exact: _Render) -> bool:
-    if has_exact_word(needle):
-        render = render_exact
     wanted = render(needle)
+    if has_exact_word(needle):
+        # The parts of a path are words of the text, but not of what is looked for.
+        render = render_exact
+        wanted = render_exact(needle).partition("\0")[0].rstrip() + " "
     if wanted == " ":
         # Nothing but marks: "+", "C#" has a letter, an emoji has none.
         folded = fold_text(needle).strip()
