@@ -127,11 +127,12 @@ def _mentions_page(text: str) -> bool:
 def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
-    """Add a reported action as an action event."""
+    """Add a reported action as an action event; only a program's report needs no answer."""
+    recognition = REPORTED if is_browser_agent(actor) else "prose"
     draft = builder.add_call(
-        ToolCall(action.name, text=action.text, recognition=REPORTED), pointer, actor
+        ToolCall(action.name, text=action.text, recognition=recognition), pointer, actor
     )
-    draft.set_output(action.outcome, pointer)
+    builder.answer(draft, ToolResult(action.outcome, pointer))
     builder.add_message(Kind.MESSAGE, action.answer, pointer, actor)
 
 
@@ -157,7 +158,7 @@ def is_execution_report(text: str) -> bool:
 
 
 @dataclass(slots=True)
-class _PendingMessage:
+class PendingMessage:
     """A message with code, not known yet to have been run."""
 
     text: str
@@ -174,9 +175,9 @@ class CodeRuns:
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._pending: _PendingMessage | None = None
+        self._pending: PendingMessage | None = None
         # The last message with code that was added: a later turn may still run it.
-        self._added: _PendingMessage | None = None
+        self._added: PendingMessage | None = None
         self._running: EventDraft | None = None
 
     @property
@@ -197,10 +198,17 @@ class CodeRuns:
             return False
         builder = self._builder
         builder.mark_deferred()
-        self._pending = _PendingMessage(
+        self._pending = PendingMessage(
             text, pointer_for, actor, code_blocks, builder.turn, builder.time
         )
         return True
+
+    def take_unrun(self) -> PendingMessage | None:
+        """Return the pending message if none of its code was run; it is no longer pending."""
+        if self._pending is None or self._pending.added:
+            return None
+        pending, self._pending = self._pending, None
+        return pending
 
     def flush(self) -> None:
         """Add the code that was not run as a message."""
@@ -251,7 +259,7 @@ class CodeRuns:
             self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
 
     def _add_runs(
-        self, pending: _PendingMessage, output: str, pointer: str, status: EventStatus
+        self, pending: PendingMessage, output: str, pointer: str, status: EventStatus
     ) -> None:
         position = 0
         draft: EventDraft | None = None
@@ -265,13 +273,13 @@ class CodeRuns:
         draft.set_output(output, pointer, status)
         self._add_text(pending, position, len(pending.text))
 
-    def _add_code(self, pending: _PendingMessage, block: CodeBlock) -> EventDraft:
+    def _add_code(self, pending: PendingMessage, block: CodeBlock) -> EventDraft:
         pointer = pending.pointer_for(block.start, block.end)
         draft = EventDraft(Kind.ACTION, pointer, block.interpreter, pending.actor, block.code)
         self._add_draft(pending, draft)
         return draft
 
-    def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
+    def _add_text(self, pending: PendingMessage, start: int, end: int) -> None:
         text = pending.text[start:end].strip()
         if text:
             text_pointer = pending.pointer_for(start, end)
@@ -279,7 +287,7 @@ class CodeRuns:
                 pending, EventDraft(Kind.MESSAGE, text_pointer, actor=pending.actor, text=text)
             )
 
-    def _add_draft(self, pending: _PendingMessage, draft: EventDraft) -> None:
+    def _add_draft(self, pending: PendingMessage, draft: EventDraft) -> None:
         draft.turn, draft.time = pending.turn, pending.time
         self._builder.add_draft(draft)
 

@@ -86,6 +86,11 @@ def split_segments(text: str) -> list[Segment]:
     return [Segment(0, len(text))]
 
 
+def has_call(segments: Sequence[Segment]) -> bool:
+    """Return whether one of the segments is a call."""
+    return any(segment.call is not None for segment in segments)
+
+
 def is_plain_text(text: str) -> bool:
     """Return whether a quick check shows that a text is prose, that is, one segment."""
     return (
