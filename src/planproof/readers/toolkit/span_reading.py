@@ -9,7 +9,7 @@ from itertools import islice
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
-from planproof.core.trace import EventStatus, Kind
+from planproof.core.trace import UNVERIFIED, EventStatus, Kind
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_thought_and_code
 from planproof.readers.toolkit.handoffs import get_receiver
@@ -93,7 +93,7 @@ class SpanWriter:
             dropped |= scope.code if scope.makes_calls else {}
             dropped |= scope.loose_code if scope.makes_calls or scope.code else {}
         for draft in dropped.values():
-            draft.kind, draft.name = Kind.MESSAGE, None
+            draft.kind, draft.name, draft.recognition = Kind.MESSAGE, None, ""
             draft.output, draft.output_pointer, draft.status = "", None, EventStatus.UNKNOWN
         for draft in self._builder.drafts if dropped else ():
             while draft.parent is not None and id(draft.parent) in dropped:
@@ -218,8 +218,11 @@ class SpanWriter:
             EventDraft(Kind.ACTION, part.pointer, "python", actor, code)
         )
         scope.recent_calls.append(draft)
-        (scope.loose_code if step is None else scope.code)[id(draft)] = draft
-        if step is not None:
+        if step is None:
+            draft.recognition = UNVERIFIED
+            scope.loose_code[id(draft)] = draft
+        else:
+            scope.code[id(draft)] = draft
             self._draft_by_span[id(step)] = draft
             step.copy_outcome_to(draft, convention.outputs)
         return True

@@ -140,7 +140,11 @@ class TraceBuilder:
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
     ) -> EventDraft:
-        """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
+        """Add an action whose result may follow.
+
+        Not `recorded` is one that says nothing of how the agent calls its tools, such as a
+        hand-off; no result that comes next belongs to it.
+        """
         if self._current_text is not None:
             return self._add_text_call(call, pointer, actor)
         if recorded:
@@ -151,7 +155,8 @@ class TraceBuilder:
             self._calling_turn = self.turn
             if self._unanswered:
                 self._unanswered.clear()
-        self._unanswered[id(draft)] = draft
+        if recorded:
+            self._unanswered[id(draft)] = draft
         if call.id:
             self._calls_by_id.setdefault(call.id, []).append(draft)
         return draft
