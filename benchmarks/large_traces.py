@@ -24,7 +24,7 @@ _SHARED_ID_KEY = re.compile(
     r"trace|session|thread|sample|run|instance|model|user|app|group", re.IGNORECASE
 )
 _ID_MARKER = "@again@"
-_MIN_PROSE_LENGTH = 20
+_MIN_PROSE_LENGTH = 12
 _FILLER_TEXT = " The rest of it is as long as such things are when nobody makes them short." * 16
 _NUMBER_MARKER = re.compile(r'"@number (\d+)@"')
 _KEY_MARKER = re.compile(r'"@key (\d+)@"')
@@ -117,15 +117,20 @@ def _insert_markers(value: Any, key: str = "") -> Any:
         or _SHARED_ID_KEY.search(key) is not None
         or isinstance(value, bool)
     ):
-        return value + _FILLER_TEXT if isinstance(value, str) and _is_prose(value) else value
+        return _lengthen(value) if isinstance(value, str) and _is_prose(value) else value
     if isinstance(value, str) and value:
         return value + _ID_MARKER
     return f"@number {value}@" if isinstance(value, int) and value >= 0 else value
 
 
+def _lengthen(text: str) -> str:
+    # On a line of its own, so that a fence that ends the text is still one.
+    return f"{text}\n{_FILLER_TEXT}" if "\n" in text else text + _FILLER_TEXT
+
+
 def _is_prose(text: str) -> bool:
     return (
         len(text) >= _MIN_PROSE_LENGTH
-        and text.count(" ") > 2
+        and text.count(" ") > 1
         and not text.lstrip().startswith(("{", "["))
     )
