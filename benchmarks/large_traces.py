@@ -24,7 +24,7 @@ _SHARED_ID_KEY = re.compile(
     r"trace|session|thread|sample|run|instance|model|user|app|group", re.IGNORECASE
 )
 _ID_MARKER = "@again@"
-_MIN_PROSE_LENGTH = 12
+_MIN_PROSE_LENGTH = 20
 _FILLER_TEXT = " The rest of it is as long as such things are when nobody makes them short." * 16
 _NUMBER_MARKER = re.compile(r'"@number (\d+)@"')
 _KEY_MARKER = re.compile(r'"@key (\d+)@"')
@@ -131,6 +131,6 @@ def _lengthen(text: str) -> str:
 def _is_prose(text: str) -> bool:
     return (
         len(text) >= _MIN_PROSE_LENGTH
-        and text.count(" ") > 1
+        and text.count(" ") > 2
         and not text.lstrip().startswith(("{", "["))
     )

@@ -34,10 +34,10 @@ FAMILIES: dict[str, str] = {
         "openinference opentelemetry run-tree smolagents tapeagents toolbench"
     ),
     "text": (
-        "autogen-chat autogen-messages autogen-team bedrock-console camel-chat crewai-console "
-        "crewai-log gymnasium-agent langchain-boxes langchain-console langchain-dialogue "
-        "langchain-messages langchain-steps llama-index-workflow smolagents-console text-log "
-        "transformers-agents"
+        "autogen-chat autogen-messages autogen-team bedrock-console browsergym-log camel-calls "
+        "camel-chat camel-tools cmbagent-console crewai-console crewai-log gymnasium-agent "
+        "langchain-boxes langchain-console langchain-dialogue langchain-messages langchain-steps "
+        "llama-index-workflow smolagents-console text-log transformers-agents"
     ),
     "Markdown": "aider specstory",
     "others": (

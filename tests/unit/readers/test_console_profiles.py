@@ -482,6 +482,24 @@ def test_answers_of_a_langchain_agent_in_json() -> None:
     assert trace.events[-1].text == "Cold."
 
 
+def test_questions_to_oneself_and_calls_in_tags() -> None:
+    opening, closing = "> Entering new AgentExecutor chain...\n", "\n\n> Finished chain.\n"
+    trace = read(
+        f"\x1b[1m{opening}{END}{MODEL} Yes.\nFollow up: Where is it?{END}\n"
+        f"Intermediate answer: {TOOL}Oslo{END}{MODEL}\nSo the final answer is: Oslo{END}{closing}"
+    )
+    [call] = actions(trace)
+    assert (call.name, call.text, call.output) == ("Intermediate Answer", "Where is it?", "Oslo")
+    assert trace.events[-1].text == "Oslo"
+    trace = read(
+        f"\x1b[1m{opening}{END}{MODEL}I look.\n<tool>search</tool><tool_input>Oslo{END}"
+        f"{TOOL}cold{END}{MODEL}<final_answer>Cold.</final_answer>{END}{closing}"
+    )
+    [call] = actions(trace)
+    assert (call.name, call.text, call.output) == ("search", "Oslo", "cold")
+    assert trace.events[-1].text == "Cold."
+
+
 CMBAGENT = """
 Calling engineer...
 
@@ -704,7 +722,96 @@ Very.
 It is cold.
 """
 
+INTERFACE_RULE = "-" * 80
+CMBAGENT_INTERFACE = f"""
+Calling planner...
+
+1. The engineer computes it.
+
+{INTERFACE_RULE}
+Recording plan...
+
+>>>>>>>> EXECUTED FUNCTION store_plan...
+Call ID: call_1
+Input arguments: {{'steps': 1}}
+Output:
+Plan stored.
+
+{INTERFACE_RULE}
+
+Calling engineer...
+
+I compute it.
+
+```python
+print(1 + 2)
+```
+
+{INTERFACE_RULE}
+Preparing for execution...
+
+Executing...
+
+exitcode: 0 (execution succeeded)
+Code output: 3
+
+{INTERFACE_RULE}
+"""
+BROWSER_LOG = "2026-01-02 10:00:0{},001 - 42 - browsergym.experiments.loop - INFO - {}\n"
+
 OTHERS: dict[str, tuple[str, list[Any]]] = {
+    "cmbagent-console": (
+        CMBAGENT_INTERFACE,
+        [
+            ("planner", "message", None, "1. The engineer computes it.", None, ""),
+            ("assistant", "action", "store_plan", "", {"steps": 1}, "Plan stored."),
+            ("engineer", "message", None, "I compute it.", None, ""),
+            (
+                "engineer",
+                "action",
+                "python",
+                "print(1 + 2)",
+                None,
+                "exitcode: 0 (execution succeeded)\nCode output: 3",
+            ),
+        ],
+    ),
+    "browsergym-log": (
+        BROWSER_LOG.format(1, "Starting step 0.")
+        + BROWSER_LOG.format(2, "Raw action: <action>click('9')</action>")
+        + BROWSER_LOG.format(
+            3,
+            "Agent chose action:\n <think>\nI open it.\n</think>\n"
+            "<action>\n```click('a51')```\n</action>",
+        )
+        + BROWSER_LOG.format(4, "Environment stepped.")
+        + BROWSER_LOG.format(5, "Agent chose action:\n <action>fill('12', 'tea')</action>"),
+        [
+            ("assistant", "reasoning", None, "I open it.", None, ""),
+            ("assistant", "action", "click", "", {"element": "a51"}, "Environment stepped."),
+            ("assistant", "action", "fill", "", {"element": "12", "text": "tea"}, ""),
+        ],
+    ),
+    "camel-tools": (
+        "I add them.\nTool Execution: add\n\tArgs: {'a': 1}\n\tResult: 3\n\n",
+        [
+            ("assistant", "message", None, "I add them.", None, ""),
+            ("assistant", "action", "add", "", {"a": 1}, "3"),
+        ],
+    ),
+    "camel-calls": (
+        (
+            "The sum is 3.\n[ToolCallingRecord(tool_name='add', args={'a': 1}, result=3, "
+            "tool_call_id='c1', images=None), FunctionCallingRecord(func_name='look_up', args={}, "
+            "result=\"it's\")]\nChatAgentResponse(msgs=[BaseMessage(role_name='clerk', "
+            "content='Done.')], terminated=True, info={'tool_calls': []})\n"
+        ),
+        [
+            ("assistant", "action", "add", "", {"a": 1}, "3"),
+            ("assistant", "action", "look_up", "", {}, "it's"),
+            ("clerk", "message", None, "Done.", None, ""),
+        ],
+    ),
     "crewai-log": (
         CREW_LOG,
         [
