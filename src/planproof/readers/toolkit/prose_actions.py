@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
+from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
 from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
@@ -191,9 +191,9 @@ class CodeRuns:
 
     def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
         """Defer a message if it contains code; return False if it does not."""
-        code_blocks = (
-            [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
-        )
+        if not has_fence(text):
+            return False
+        code_blocks = [block for block in find_code_blocks(text) if block.interpreter]
         if not code_blocks:
             return False
         builder = self._builder
@@ -203,12 +203,14 @@ class CodeRuns:
         )
         return True
 
-    def take_unrun(self) -> PendingMessage | None:
-        """Return the pending message if none of its code was run; it is no longer pending."""
-        if self._pending is None or self._pending.added:
-            return None
-        pending, self._pending = self._pending, None
-        return pending
+    @property
+    def unrun(self) -> PendingMessage | None:
+        """The pending message, if none of its code was run."""
+        return None if self._pending is None or self._pending.added else self._pending
+
+    def drop(self) -> None:
+        """Forget the pending message, which is added in another way."""
+        self._pending = None
 
     def flush(self) -> None:
         """Add the code that was not run as a message."""

@@ -85,18 +85,18 @@ class Speakers:
         self._delegated_agents: set[str] = set()
         self._speaker_by_name: dict[str, _Speaker] = {}
         self._last_observation = ""
-        self._deferred_segments: list[Segment] = []
 
     def flush(self) -> None:
         """Add what was deferred until the next turn.
 
         The calls in a text with code count only if the code was not run: one report answers both.
         """
-        segments, self._deferred_segments = self._deferred_segments, []
-        unrun = self.code_runs.take_unrun() if segments else None
-        if unrun is None:
+        unrun = self.code_runs.unrun
+        segments = split_segments(unrun.text) if unrun is not None else []
+        if unrun is None or not has_call(segments):
             self.code_runs.flush()
             return
+        self.code_runs.drop()
         builder = self._builder
         turn, time = builder.turn, builder.time
         builder.turn, builder.time = unrun.turn, unrun.time
@@ -156,15 +156,12 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
-        if is_plain_text(text):
-            if not self.code_runs.defer_code(text, pointer_for, who):
-                self._add_text(_MESSAGE, text, (0, len(text)), pointer_for, who)
-            return
-        segments = split_segments(text)
         if self.code_runs.defer_code(text, pointer_for, who):
-            self._deferred_segments = segments if has_call(segments) else []
+            return
+        if is_plain_text(text):
+            self._add_text(_MESSAGE, text, (0, len(text)), pointer_for, who)
         else:
-            self._add_segments(segments, text, pointer_for, who)
+            self._add_segments(split_segments(text), text, pointer_for, who)
 
     def _add_segments(
         self, segments: list[Segment], text: str, pointer_for: PointerFactory, who: str
