@@ -400,9 +400,9 @@ class ProfileRun:
             images,
         )
         closed, self._closed_call = self._closed_call, None
-        last = self._last_call
-        if last is not None and last.output_pointer and last.output.strip() == text.strip():
-            self._builder.skip(pointer, "repeats the result of the last call")
+        call = self._call_ids.get(result.call_id or "") or self._last_call
+        if call is not None and call.output_pointer and call.output.strip() == text.strip():
+            self._builder.skip(pointer, "repeats the result of the call")
         elif closed is not None and result.call_id is None and closed.output_pointer is None:
             self._builder.answer(closed, result)
         else:

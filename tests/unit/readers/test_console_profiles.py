@@ -217,6 +217,32 @@ def test_a_chat_of_autogen() -> None:
     assert "lines outside all blocks of the profile" in [part.why for part in trace.skipped]
 
 
+EXECUTED = (
+    ">>>>>>>> EXECUTED FUNCTION look_up...\nCall ID: call_1\nInput arguments: {'line': 9}\n"
+    "Output:\nnine\n"
+)
+
+
+def test_a_function_that_was_executed_is_one_call() -> None:
+    suggested = (
+        "***** Suggested tool call (call_1): look_up *****\nArguments: \n"
+        f'{{"line": 9}}\n{"*" * 50}\n\n{RULE}\n'
+    )
+    response = (
+        "b (to m):\n\n***** Response from calling Tool tool (call_1) *****\nnine\n"
+        f"{'*' * 50}\n\n{RULE}\n"
+    )
+    for text in (
+        f"a (to m):\n\n{suggested}{EXECUTED}{response}",
+        f"a (to m):\n\nI look.\n\n{RULE}\n{EXECUTED}{RULE}\n",
+    ):
+        trace = read(text)
+        assert trace.reader == "autogen-chat"
+        [call] = actions(trace)
+        assert (call.name, call.arguments, call.output) == ("look_up", {"line": 9}, "nine")
+        assert not [event for event in trace.events if event.kind == "observation"]
+
+
 def test_code_that_was_not_run_is_a_message() -> None:
     text = CHAT[: CHAT.index("\x1b[31m\n>>>>>>>> EXECUTING CODE")]
     trace = read(text)
@@ -699,7 +725,7 @@ def test_the_panels_of_crewai() -> None:
     assert (look_up.arguments, look_up.output) == ({"city": "Oslo"}, "Cold.\nVery.")
     assert (save.arguments, save.output, save.actor) == ({"text": "cold"}, "saved", "Clerk")
     assert '"cold' in resolve(CREW, save.pointer).replace("\\", "")
-    assert "repeats the result of the last call" in [part.why for part in trace.skipped]
+    assert "repeats the result of the call" in [part.why for part in trace.skipped]
 
 
 CREW_LOG = """\
