@@ -223,6 +223,11 @@ EXECUTED = (
 )
 
 
+def test_a_table_does_not_end_a_message() -> None:
+    trace = read(f"a (to m):\n\nx | y\n{'-' * 30}\n1 | 2\n\n{RULE}\n")
+    assert trace.events[-1].text.endswith("1 | 2")
+
+
 def test_a_function_that_was_executed_is_one_call() -> None:
     suggested = (
         "***** Suggested tool call (call_1): look_up *****\nArguments: \n"
