@@ -97,7 +97,7 @@ def _change_text(sample: str, data: st.DataObject) -> str:
     at = data.draw(st.integers(0, len(rows) - 1))
     with suppress(ValueError):
         record = json.loads(rows[at])
-        if isinstance(record, dict) and data.draw(st.booleans()):
+        if isinstance(record, dict) and record and data.draw(st.booleans()):
             return "\n".join([*rows[:at], json.dumps(_change(record, data)), *rows[at + 1 :]])
     new = data.draw(st.one_of(LINES, st.text(), st.sampled_from(rows)))
     stop = data.draw(st.integers(at, min(at + 3, len(rows))))
