@@ -139,7 +139,8 @@ def add_reported_action(
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
 _RUN_RESULT_PREFIXES = ("exitcode:", "exit code:", "code output:", "the script ran")
 _NO_CODE_PREFIXES = ("there is no code", "no code block")
-_INITIALS = frozenset("cCeEnNtT")
+# The first characters of these, and the blanks that may come before.
+_INITIALS = frozenset("cCeEnNtT \t\r\n")
 
 
 def is_executor(name: str) -> bool:
@@ -295,6 +296,5 @@ class CodeRuns:
 
 
 def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
-    head = text[:80].lstrip()
     # Most texts begin otherwise, and this runs for each turn.
-    return head[:1] in _INITIALS and head.lower().startswith(openings)
+    return text[:1] in _INITIALS and text[:80].lstrip().lower().startswith(openings)

@@ -262,10 +262,12 @@ class TraceBuilder:
         if self._text_calls:
             self._drop_forged_calls()
             self._mark_unverified_calls()
-        ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
+        ids: dict[int, str] = {}
+        if any(draft.parent is not None for draft in self.drafts):
+            ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
         events = [
             Event(
-                id=ids[id(draft)],
+                id=f"e{number}",
                 kind=draft.kind,
                 pointer=draft.pointer,
                 name=draft.name,
@@ -281,7 +283,7 @@ class TraceBuilder:
                 images=draft.images,
                 recognition=draft.recognition,
             )
-            for draft in self.drafts
+            for number, draft in enumerate(self.drafts, 1)
         ]
         return Trace(tuple(events), reader, tuple(self._skipped))
 
