@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planproof.core.json_values import is_list
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
@@ -86,7 +87,7 @@ def _change(sample: Any, data: st.DataObject) -> Any:
         inner[way[-1]] = data.draw(VALUES)
     elif how == "remove":
         del inner[way[-1]]
-    elif isinstance(inner, list):
+    elif is_list(inner):
         inner.insert(data.draw(st.integers(0, len(inner))), inner[way[-1]])
     return value
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import UNVERIFIED, Event, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
@@ -105,8 +106,10 @@ def count_calls(trace: Trace) -> Counter[str | None]:
 
 def replace_text(sample: Any, reader: str, event: Event, new: str) -> Any:
     """Replace the text of an event in its source, or a line or word of it where it is in pieces."""
-    pieces = [event.text, *event.text.split("\n"), *event.text.split()]
-    for piece in sorted(filter(None, dict.fromkeys(pieces)), key=len, reverse=True):
+    pieces: list[str] = [event.text, *event.text.split("\n"), *event.text.split()]
+    for piece in sorted(
+        {piece for piece in pieces if piece}, key=lambda piece: (-len(piece), piece)
+    ):
         changed = _replace(sample, reader, piece, new)
         if changed != sample:
             return changed
@@ -136,9 +139,9 @@ def _replace_in_line(line: str, old: str, new: str) -> str:
 
 
 def _replace_in_value(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, list):
+    if is_list(value):
         return [_replace_in_value(item, old, new) for item in value]
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: _replace_in_value(item, old, new) for key, item in value.items()}
     if not isinstance(value, str):
         return value
@@ -146,7 +149,7 @@ def _replace_in_value(value: Any, old: str, new: str) -> Any:
         inner = json.loads(value)
     except ValueError:
         return value.replace(old, new)
-    changed = _replace_in_value(inner, old, new) if isinstance(inner, (dict, list)) else inner
+    changed = inner if isinstance(inner, str) else _replace_in_value(inner, old, new)
     return value if changed == inner else json.dumps(changed)
 
 
