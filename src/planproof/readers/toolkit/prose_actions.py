@@ -205,6 +205,11 @@ class CodeRuns:
         return True
 
     @property
+    def is_idle(self) -> bool:
+        """True if nothing waits for the next turn."""
+        return self._pending is None and self._running is None
+
+    @property
     def unrun(self) -> PendingMessage | None:
         """The pending message, if none of its code was run."""
         return None if self._pending is None or self._pending.added else self._pending

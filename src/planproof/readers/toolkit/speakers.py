@@ -91,6 +91,8 @@ class Speakers:
 
         The calls in a text with code count only if the code was not run: one report answers both.
         """
+        if self.code_runs.is_idle:
+            return
         unrun = self.code_runs.unrun
         segments = split_segments(unrun.text) if unrun is not None else []
         if unrun is None or not has_call(segments):
