@@ -1,7 +1,8 @@
 """Generate the examples again: `python -m examples`, or only some: `python -m examples langgraph`.
 
 Every framework has a separate environment in .venvs, with the versions that requirements.txt in its
-folder pins. `langgraph-dump` uses the environment of `langgraph`.
+folder pins. `langgraph-dump` uses the environment of `langgraph`. Examples in a folder, such as
+`unlisted/agno`, share its modules.
 """
 
 from __future__ import annotations
@@ -15,9 +16,15 @@ FOLDER = Path(__file__).parent
 ENVIRONMENTS = FOLDER.parent / ".venvs"
 
 
+def list_folders(file: str) -> list[str]:
+    """Return the folders that have a file of this name, as paths from this one."""
+    found = (path.parent.relative_to(FOLDER).as_posix() for path in FOLDER.glob(f"**/{file}"))
+    return sorted(found)
+
+
 def find_framework(example: str) -> str:
     """Return the framework of an example: the longest one whose name its own begins with."""
-    known = [pins.parent.name for pins in FOLDER.glob("*/requirements.txt")]
+    known = list_folders("requirements.txt")
     return max((name for name in known if example.startswith(name)), key=len)
 
 
@@ -38,7 +45,8 @@ def ensure_python(name: str) -> Path:
 def make(example: str) -> None:
     """Run the script of an example, with the shared modules of all and of its framework."""
     name = find_framework(example)
-    shared = os.pathsep.join((str(FOLDER), str(FOLDER / name)))
+    folders = dict.fromkeys((FOLDER, FOLDER / name, (FOLDER / name).parent))
+    shared = os.pathsep.join(map(str, folders))
     # The user's keys and settings are not passed on.
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     environment = kept | {"PYTHONPATH": shared, "PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC"}
@@ -48,5 +56,5 @@ def make(example: str) -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or sorted(script.parent.name for script in FOLDER.glob("*/make.py")):
+    for name in sys.argv[1:] or list_folders("make.py"):
         make(name)

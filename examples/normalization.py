@@ -25,8 +25,12 @@ def normalize_trace(
     ids: str | None = None,
     seconds: tuple[str, ...] = (),
     nanoseconds: tuple[str, ...] = (),
+    durations: tuple[str, ...] = (),
 ) -> Any:
-    """Replace UUIDs, matches of `ids`, ISO times, and the times under the named keys."""
+    """Replace UUIDs, matches of `ids`, ISO times, and the times under the named keys.
+
+    Numbers under the keys of `durations` become 0.
+    """
     found = re.compile(_UUID if ids is None else f"{_UUID}|{ids}")
     named: dict[str, str] = {}
     for text in _iter_strings(value):
@@ -39,6 +43,8 @@ def normalize_trace(
         time = _parse_time(key, item, seconds, nanoseconds)
         if time is not None:
             return _format_like(item, moved[time], nanoseconds=key in nanoseconds)
+        if key in durations and isinstance(item, int | float):
+            return 0
         if isinstance(item, str):
             return found.sub(lambda match: named[match[0]], item)
         return item
@@ -101,7 +107,7 @@ def _format_like(item: Any, moment: datetime, *, nanoseconds: bool) -> Any:
     if nanoseconds:
         return type(item)(int(moment.timestamp()) * 10**9 + moment.microsecond * 1000)
     if not isinstance(item, str):
-        return moment.timestamp()
+        return type(item)(moment.timestamp())
     text = moment.isoformat(sep=item[10], timespec="microseconds" if "." in item else "seconds")
     if item.endswith("Z"):
         return text.replace("+00:00", "Z")

@@ -139,6 +139,25 @@ class Script:
         }
 
 
+def stream_completion(body: dict[str, Any]) -> bytes:
+    """Return a chat completion as a stream of three chunks: the message, its end, the usage."""
+    (choice,) = body["choices"]
+    message = choice["message"]
+    calls = [{"index": at, **item} for at, item in enumerate(message.get("tool_calls", ()))]
+    delta = message | ({"tool_calls": calls} if calls else {})
+    reason = choice["finish_reason"]
+    chunks = (
+        {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
+        {"choices": [], "usage": body["usage"]},
+    )
+    same = {key: body[key] for key in ("id", "created", "model")}
+    events = [{**same, "object": "chat.completion.chunk", **chunk} for chunk in chunks]
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + (
+        b"data: [DONE]\n\n"
+    )
+
+
 @contextmanager
 def scripted(*turns: Turn) -> Iterator[str]:
     """Serve the script and yield the base URL; at the end every turn must have been requested."""
@@ -146,11 +165,15 @@ def scripted(*turns: Turn) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             body = script.answer(self.path)
+            as_stream = bool(body) and asked.get("stream", False)
             data = json.dumps(body or {"error": {"message": "the script has run out"}}).encode()
             self.send_response(200 if body else 400)
-            self.send_header("Content-Type", "application/json")
+            self.send_header(
+                "Content-Type", "text/event-stream" if as_stream else "application/json"
+            )
+            data = stream_completion(body) if as_stream else data
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

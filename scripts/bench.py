@@ -93,6 +93,11 @@ def load_v2_cases(split: str) -> list[dict[str, Any]]:
     """
     if split not in V2_SPLITS:
         raise ValueError(f"only {' and '.join(V2_SPLITS)} are scored here, not {split!r}")
+    return expand_v2(split)
+
+
+def expand_v2(split: str) -> list[dict[str, Any]]:
+    """Return the labelled cases of any split of the second bench."""
     return list(_load_module(_bench_folder() / "v2" / "expand.py").cases(split))
 
 
@@ -100,14 +105,18 @@ def load_v2_traces(split: str) -> Iterator[dict[str, Any]]:
     """Yield the traces of one split of the second bench, each with its actions and anchors."""
     if split not in V2_SPLITS:
         raise ValueError(f"only {' and '.join(V2_SPLITS)} are measured here, not {split!r}")
+    return (trace for trace in read_v2_traces() if trace["split"] == split)
+
+
+def read_v2_traces() -> Iterator[dict[str, Any]]:
+    """Yield all traces of the second bench, each with its actions and anchors."""
     folder = _bench_folder() / "v2"
     with (folder / "plans.jsonl").open(encoding="utf-8") as lines:
         plans = {plan["id"]: plan for plan in map(json.loads, lines)}
     with (folder / "traces.jsonl").open(encoding="utf-8") as lines:
         for trace in map(json.loads, lines):
-            if trace["split"] == split:
-                plan = plans[trace["id"]]
-                yield {**trace, "actions": plan["actions"], "anchors": plan["anchors"]}
+            plan = plans[trace["id"]]
+            yield {**trace, "actions": plan["actions"], "anchors": plan["anchors"]}
 
 
 def _load_module(path: Path) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Build the JSON schemas of the case file, of the verdict and of profiles from the types."""
+"""Build the JSON schemas of case files, verdicts, profiles and contracts from the types."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import DataclassSchema
 
+from planproof.contracts.contract_schema import build_contract_schema
 from planproof.core.verdict import Verdict
 from planproof.readers.profile_files import build_profile_schema
 from planproof.server.api.schemas import CaseFile
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
+PACKAGE_FOLDER = FOLDER.parents[1] / "src" / "planproof" / "contracts"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -54,12 +56,12 @@ def build_verdict_schema() -> dict[str, Any]:
 
 def render_schemas() -> dict[Path, str]:
     """Return the text of each schema file by name."""
+    contract = {"$schema": _DIALECT, "title": "planproof contract", **build_contract_schema()}
     schema_by_file = {
-        "case.schema.json": build_case_schema(),
-        "verdict.schema.json": build_verdict_schema(),
-        "profile.schema.json": {"$schema": _DIALECT, **build_profile_schema()},
+        FOLDER / "case.schema.json": build_case_schema(),
+        FOLDER / "verdict.schema.json": build_verdict_schema(),
+        FOLDER / "profile.schema.json": {"$schema": _DIALECT, **build_profile_schema()},
+        FOLDER / "contract-1.schema.json": contract,
+        PACKAGE_FOLDER / "contract-1.schema.json": contract,
     }
-    return {
-        FOLDER / name: json.dumps(schema, indent=2) + "\n"
-        for name, schema in schema_by_file.items()
-    }
+    return {path: json.dumps(schema, indent=2) + "\n" for path, schema in schema_by_file.items()}

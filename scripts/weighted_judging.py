@@ -17,7 +17,7 @@ from planproof.core.trace import Trace
 from planproof.scoring import compute_score
 from scripts.bench import LabelledCase
 
-_WEIGHTS_FUNCTION = "planproof.checking.rules.load_shipped_weights"
+_WEIGHTS_FUNCTION = "planproof.checking.similarity_analysis.load_shipped_weights"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from planproof.core.verdict import Outcome, Verdict
     from planproof.errors import InvalidInput, PlanproofError
     from planproof.evaluation import aevaluate, evaluate
+    from planproof.llm.compile import acompile_plan, compile_plan
     from planproof.monitor import Monitor
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "Step",
     "Trace",
     "Verdict",
+    "acompile_plan",
     "aevaluate",
+    "compile_plan",
     "evaluate",
 ]
 
@@ -40,7 +43,9 @@ _MODULE_BY_NAME = {
     "Step": "core.plan",
     "Trace": "core.trace",
     "Verdict": "core.verdict",
+    "acompile_plan": "llm.compile",
     "aevaluate": "evaluation",
+    "compile_plan": "llm.compile",
     "evaluate": "evaluation",
 }
 

@@ -8,30 +8,42 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from inspect import iscoroutinefunction
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
+from planproof.checking.contract_judge import ContractJudge
 from planproof.checking.plan_periods import (
     JudgePeriod,
     findings_required_error,
     iter_independent_periods,
     judge_periods,
 )
+from planproof.contracts.contract_file import fold_step
+from planproof.contracts.contract_validation import read_valid_contract
 from planproof.contracts.terms import detect_other_language
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
+from planproof.core.contract import Contract
 from planproof.core.digests import plan_digest, task_digest
 from planproof.core.finding import Findings
-from planproof.core.judge import PROMPT, AnyJudge, Judgement, ModelJudge
+from planproof.core.judge import PROMPT, AnyJudge, ContractChecker, Judgement, ModelJudge
 from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
 from planproof.core.trace import Kind, Trace
-from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
+from planproof.core.verdict import (
+    Coverage,
+    Inputs,
+    JudgeSummary,
+    Outcome,
+    PlanSummary,
+    Verdict,
+)
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
 from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
@@ -101,6 +113,8 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     vocabulary: Vocabulary | None = None,
     profiles: Sequence[Path | ProfileReader] = (),
     plan_in_force: InForce = "first",
+    contract: Path | Contract | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Judge one case.
 
@@ -112,13 +126,15 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     `judge` is a registered name or a judge object; the default is `rules`. `reader` is the name of
     a reader; by default the format is detected. `vocabulary` declares the roles of your own tools,
     `profiles` describe your own formats: files, folders of files, or what `read_profiles` returns.
+    With a `contract`, the trace is checked against it and its steps are the plan; `variables` are
+    values of its variables.
     `id` and `metadata` are copied to the verdict. Judges that ask a model run on a separate event
     loop, so this function can also be called while another loop is running.
 
     Raises `InvalidInput` if the input can't be read. If it can be read but not judged, or an
     internal error occurs, the verdict has no score and its `outcome` and `reason` say why.
     """
-    chosen = _choose_judge(judge, vocabulary)
+    chosen = _choose_judge(judge, vocabulary, contract, variables)
     check_in_force(plan_in_force, chosen, plan)
     try:
         own = read_profiles(profiles) if profiles else ()
@@ -141,11 +157,13 @@ async def aevaluate(  # noqa: PLR0913 - as above
     vocabulary: Vocabulary | None = None,
     profiles: Sequence[Path | ProfileReader] = (),
     plan_in_force: InForce = "first",
+    contract: Path | Contract | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Judge one case without blocking the event loop. Same arguments as `evaluate`."""
     import asyncio  # noqa: PLC0415 - not needed by the command line
 
-    chosen = _choose_judge(judge, vocabulary)
+    chosen = _choose_judge(judge, vocabulary, contract, variables)
     check_in_force(plan_in_force, chosen, plan)
     parts = (task, plan, trace)
     try:
@@ -200,6 +218,8 @@ async def _evaluate(case: Case, judge: AnyJudge, options: ReadOptions, load: _Lo
     `load` calls a function here, or in a thread so that an event loop is not blocked.
     """
     try:
+        if isinstance(judge, ContractChecker):
+            judge = judge.bind(case.metadata)
         loaded = await load(partial(load_case, case, judge, options))
     except Exception as error:
         return internal_error_verdict(error, id=case.id, metadata=case.metadata)
@@ -300,9 +320,17 @@ def build_case(
 def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase | Verdict:
     """Read the trace and find the plan; return a verdict without a score if that fails."""
     source, trace, task = read_trace_and_task(case, options)
-    search = find_declared_plan(trace) if case.plan is None else None
+    checker = judge if isinstance(judge, ContractChecker) else None
+    contract = checker and checker.contract
+    search = find_declared_plan(trace) if case.plan is None and contract is None else None
     if search is None:
-        plan = _parse_plan(case.plan, _name_field(options.where, "agent_plan"))
+        where = _name_field(options.where, "agent_plan")
+        if checker is None or contract is None:
+            plan = _parse_plan(case.plan, where)
+        else:
+            plan = contract.to_plan()
+            if case.plan is not None and not checker.allow_drift:
+                _check_drift(contract, _parse_plan(case.plan, where), where)
         timeline = PlanTimeline((plan,), trace)
         summary = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     else:
@@ -315,6 +343,7 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
         plan=summary,
         coverage=_measure_coverage(trace, source),
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
+        contract=checker and checker.summary,
         inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
         metadata=case.metadata,
     )
@@ -367,6 +396,21 @@ def _parse_plan(raw: Json, where: str) -> Plan:
     except InvalidInput as error:
         pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
         raise InvalidInput(error.what, where=f"{where}{pointer}", advice=error.advice) from error
+
+
+def _check_drift(contract: Contract, plan: Plan, where: str) -> None:
+    """Raise an error if a contract was compiled from another plan than the given one."""
+    compiled = [(step.number, fold_step(step.text)) for step in contract.steps]
+    given = [(step.number, fold_step(step.text)) for step in plan.steps]
+    if compiled == given:
+        return
+    pairs = zip_longest(compiled, given)
+    number = next((new or old)[0] for old, new in pairs if old != new)
+    raise InvalidInput(
+        f"the plan is not the one that the contract was compiled from: step {number} differs.",
+        where=where,
+        advice="Compile the plan again, or pass --allow-drift to judge by the contract's steps.",
+    )
 
 
 def _name_field(where: str | None, field: str) -> str:
@@ -427,6 +471,8 @@ def read_json_or_text(path: Path) -> Json:
 def _score(draft: Verdict, findings: Findings) -> Verdict:
     """Complete a verdict with the score and the reason that follow from the findings."""
     score = compute_score(findings)
+    if findings.notes:
+        draft = _add_notes(draft, findings.notes)
     return replace(
         draft,
         outcome=Outcome.SCORED,
@@ -472,6 +518,7 @@ def _add_judgement(draft: Verdict, judgement: Judgement) -> Verdict:
         draft,
         coverage=coverage,
         judge=replace(draft.judge, models=judgement.models),
+        contract=judgement.contract or draft.contract,
         cost=judgement.usage,
         rejected=judgement.rejected,
         warnings=judgement.warnings,
@@ -492,11 +539,13 @@ def _note_limits(loaded: LoadedCase) -> Verdict:
     for name, text in (("plan", " ".join([s.text for s in plan.steps[:20]])), ("trace", said)):
         if language := detect_other_language(text[:_SAMPLE]):
             notes.append(f"the {name} is in {language}: without a model, only English is compared")
-    if not notes:
-        return loaded.draft
-    assert loaded.draft.coverage is not None
-    notes = [*loaded.draft.coverage.notes, *notes]
-    return replace(loaded.draft, coverage=replace(loaded.draft.coverage, notes=tuple(notes)))
+    return _add_notes(loaded.draft, notes) if notes else loaded.draft
+
+
+def _add_notes(draft: Verdict, notes: Sequence[str]) -> Verdict:
+    assert draft.coverage is not None
+    coverage = replace(draft.coverage, notes=(*draft.coverage.notes, *notes))
+    return replace(draft, coverage=coverage)
 
 
 def _judge_failed(draft: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
@@ -542,7 +591,20 @@ def invalid_input_verdict(
     return Verdict(outcome=Outcome.INVALID_INPUT, reason=str(error), id=id, metadata=metadata or {})
 
 
-def _choose_judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -> AnyJudge:
+def _choose_judge(
+    judge: str | AnyJudge | None,
+    vocabulary: Vocabulary | None,
+    contract: Path | Contract | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> AnyJudge:
+    if contract is not None:
+        if judge not in (None, "contract"):
+            raise InvalidInput(
+                "a contract is checked by the judge `contract`, not by another one.",
+                advice="Omit the judge, or omit the contract.",
+            )
+        known = read_valid_contract(contract) if isinstance(contract, Path) else contract
+        return ContractJudge(known, vocabulary or Vocabulary(), variables or {})
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)
     return find_judge(judge, vocabulary=vocabulary) if isinstance(judge, str) else judge

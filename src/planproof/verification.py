@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
+from planproof.checking.contract_judge import bind_metadata
+from planproof.checking.contract_verification import recheck_findings
 from planproof.checking.effects import only_prints
 from planproof.checking.step_order import find_out_of_order
+from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Json
+from planproof.core.contract import Contract
 from planproof.core.digests import plan_digest
 from planproof.core.finding import Evidence, Extra, Status, StepFinding
+from planproof.core.json_values import is_object
 from planproof.core.judge import PROMPT
 from planproof.core.plan import InForce, Origin, Plan
 from planproof.core.pointer import resolve
@@ -39,18 +44,24 @@ def verify(
     source: Source,
     *,
     plan: Plan | None = None,
+    contract: Contract | None = None,
+    variables: Mapping[str, str] | None = None,
     vocabulary: Vocabulary | None = None,
     profiles: Sequence[Reader] = (),
 ) -> tuple[str, ...]:
     """Return the errors in a verdict on this trace; empty if there are none.
 
     If `plan` is given, the steps are compared with it; a plan found in the trace is located again
-    for the comparison. `vocabulary` and `profiles` must be those used for judging.
+    for the comparison. A verdict by a contract needs the `contract`, and the `variables` that were
+    passed for judging: its conditions, extras and order are evaluated again. `vocabulary` and
+    `profiles` must be those used for judging.
     """
     parsed = validate_verdict(verdict)
     if isinstance(parsed, tuple):
         return parsed
-    problems = tuple(_check_inputs(parsed, source))
+    problems = (*_check_inputs(parsed, source), *_check_contract(parsed, contract))
+    if contract is not None:
+        plan = contract.to_plan()
     if parsed.outcome in _NOT_READ:
         return (*problems, *_check_unscored(parsed))
     reader = parsed.coverage.reader if parsed.coverage else None
@@ -60,7 +71,7 @@ def verify(
         )
     except PlanproofError as error:
         return (*problems, f"/coverage/reader: the trace can't be read with this reader: {error}")
-    search = _find_plan(parsed, trace)
+    search = _find_plan(parsed, trace) if parsed.contract is None else None
     if search is None:
         timeline = PlanTimeline((plan or Plan(()),), trace)
     else:
@@ -78,11 +89,19 @@ def verify(
         return (*problems, *_check_model_score(parsed))
     events = _Events(trace, source, timeline)
     on_plan = _check_plan(parsed, plan) if plan is not None else ()
+    if contract is None:
+        unaccounted = _check_accounted(parsed, events)
+    else:
+        known = bind_metadata(contract, _get_metadata(verdict), variables or {})
+        unaccounted = recheck_findings(
+            contract, trace, parsed.steps, parsed.extras, vocabulary or Vocabulary(), known
+        )
     return (
         *problems,
         *on_plan,
         *_check_steps(parsed, events),
         *_check_extras(parsed, events),
+        *unaccounted,
         *_check_score(parsed),
     )
 
@@ -96,6 +115,25 @@ def _check_inputs(verdict: Verdict, source: Source) -> Iterator[str]:
             )
     elif verdict.outcome not in _NOT_READ:
         yield "/inputs: missing; expected the digests of task, plan and trace."
+
+
+def _check_contract(verdict: Verdict, contract: Contract | None) -> Iterator[str]:
+    """Check that the verdict was given by this contract."""
+    if verdict.contract is None:
+        if contract is not None:
+            yield "/contract: missing; the verdict was not given by a contract."
+    elif contract is None:
+        yield "/contract: pass the contract to verify this verdict (--contract FILE)."
+    elif verdict.contract.digest != contract_digest(contract):
+        yield _describe_difference(
+            "/contract/digest",
+            "the verdict was given by another contract",
+            contract_digest(contract),
+        )
+
+
+def _get_metadata(verdict: Json) -> Mapping[str, object]:
+    return verdict["metadata"] if is_object(verdict.get("metadata")) else {}
 
 
 def _check_coverage(verdict: Verdict, trace: Trace, source: Source) -> Iterator[str]:
@@ -340,6 +378,10 @@ def _check_order(verdict: Verdict, events: _Events) -> Iterator[str]:
 def _check_extras(verdict: Verdict, events: _Events) -> Iterator[str]:
     for index, extra in enumerate(verdict.extras):
         yield from events.check_citation(extra, f"/extras/{index}")
+
+
+def _check_accounted(verdict: Verdict, events: _Events) -> Iterator[str]:
+    """Check that every action is covered by a step or an extra."""
     accounted = {extra.event for extra in verdict.extras}
     for step in verdict.steps:
         accounted.update(step.covers, (evidence.event for evidence in step.evidence))

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from planproof.checking.contract_judge import ContractJudge
+from planproof.contracts.contract_file import parse_contract
+from planproof.core.case import Case
+from planproof.evaluation import ReadOptions, evaluate_case
+from planproof.reports.html.case_page import read_judged_case
 from planproof.reports.html.report_page import render_case_page
 from tests.browser.page_opener import PageOpener
 from tests.judged_cases import EVERY_STATUS, demo_case, long_case
+from tests.trace_builders import did, trace
 
 
 def test_the_page_shows_the_verdict(open_page: PageOpener) -> None:
@@ -174,3 +180,15 @@ def test_five_thousand_events_are_drawn_only_where_they_are_seen(open_page: Page
     page.locator(".event.extra").nth(1_500).scroll_into_view_if_needed()
     expect(page.locator(".proof .lines [data-status=major]").first).to_be_visible()
     assert page.locator(".proof .lines g").count() < 120
+
+
+def test_a_step_shows_the_requirements_of_its_contract(open_page: PageOpener) -> None:
+    step = "{number: '1', text: Pay, call: pay, where: {card: company}}"
+    contract = parse_contract(f"planproof: contract/1\nsteps: [{step}]", "test")
+    case = Case(task=None, plan=None, trace=trace(did("pay", card="<b>personal</b>")))
+    verdict = evaluate_case(case, judge=ContractJudge(contract))
+    page = open_page(render_case_page(read_judged_case(case, verdict, ReadOptions())))
+    page.locator(".step-head").click()
+    rows = page.locator(".checks tbody tr")
+    expect(rows).to_have_text(["✓callpaypay", "✗where.cardcompany<b>personal</b>"])
+    assert open_page.problems == []

@@ -13,6 +13,7 @@ from planproof.core.trace import Event, Kind
 from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.recognition import list_readers, load_reader
+from planproof.reports.side_by_side import build_rows
 from tests.golden_files import EXAMPLES, GOLDENS, ROOT, Golden
 
 FIELDS = {"reader", "made_by", "kinds", "actions", "plan", "plan_before_acting", "skipped"}
@@ -87,6 +88,14 @@ def test_there_are_as_many_events_of_each_kind(golden: Golden) -> None:
 @every_golden
 def test_as_much_is_left_out_as_was_counted(golden: Golden) -> None:
     assert len(golden.trace.skipped) == golden.expected["skipped"]
+
+
+@every_golden
+def test_every_record_is_read_or_left_out_for_a_reason(golden: Golden) -> None:
+    rows = build_rows(golden.source, golden.trace)
+    # Lines and items of a list; other keys of a document hold settings.
+    assert not [row.pointer for row in rows if row.is_unread and row.pointer[-1:].isdecimal()]
+    assert all(part.why for part in golden.trace.skipped)
 
 
 @every_golden

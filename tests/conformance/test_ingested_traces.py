@@ -160,7 +160,7 @@ def _comparable_fields(verdict: Verdict) -> dict[str, Any]:
 
 def _bare(value: Json) -> Json:
     if is_object(value):
-        return {key: _bare(held) for key, held in value.items() if key != "pointer"}
+        return {key: _bare(held) for key, held in value.items() if key not in ("pointer", "notes")}
     return [_bare(item) for item in value] if is_list(value) else value
 
 

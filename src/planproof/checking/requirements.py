@@ -18,7 +18,9 @@ from planproof.checking.action_types import (
 )
 from planproof.contracts.terms import Word, extract_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
+from planproof.core import contract
 from planproof.core.content import Json
+from planproof.core.contract import Contract, ContractOrigin, Similarity, StepContract, When
 from planproof.core.plan import Plan, Step
 from planproof.core.vocabulary import Vocabulary
 
@@ -100,10 +102,50 @@ class Requirement:
     compatible_types: frozenset[str]
 
 
+def compile_similarity(plan: Plan, vocabulary: Vocabulary) -> Contract:
+    """Compile a plan without a model: what each step says, to be graded by similarity."""
+    return _compile_similarity(plan, tuple(vocabulary.aliases.items()))
+
+
 def compile_steps(plan: Plan, vocabulary: Vocabulary) -> tuple[Requirement, ...]:
     """Compile the leaf steps of a plan into requirements, in plan order."""
     aliases = tuple(vocabulary.aliases.items())
     return tuple([_compile_step(step, aliases) for step in plan.leaves])
+
+
+@lru_cache(maxsize=256)
+def _compile_similarity(plan: Plan, aliases: tuple[tuple[str, str], ...]) -> Contract:
+    leaves = {step.number for step in plan.leaves}
+    return Contract(
+        steps=tuple(
+            StepContract(
+                number=step.number,
+                text=step.text,
+                all_of=(_state_similarity(_compile_step(step, aliases)),)
+                if step.number in leaves
+                else (),
+                when=None if step.condition is None else When(for_=step.condition),
+                optional=step.text if step.optional else None,
+                free_order=step.free_order,
+                parent=step.parent,
+            )
+            for step in plan.steps
+        ),
+        origin=ContractOrigin(plan=plan.origin, compiler="built-in"),
+    )
+
+
+def _state_similarity(requirement: Requirement) -> contract.Requirement:
+    kind = "tell" if requirement.message_only else "act"
+    if requirement.accepts_reasoning and not requirement.requires_action:
+        kind = "think"
+    return contract.Requirement(
+        like=Similarity(
+            kind=kind,
+            words=tuple(sorted(requirement.stems)),
+            values=tuple(literal.text for literal in requirement.literals),
+        )
+    )
 
 
 # Cached, so that later caches can use requirements as keys by identity.

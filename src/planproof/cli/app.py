@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli import cache, hook, keys, profile
+from planproof.cli import cache, contract, hook, keys, profile
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
+from planproof.cli.compile import compile_
 from planproof.cli.demo import demo
 from planproof.cli.exit_codes import handle_errors
 from planproof.cli.export import export
@@ -69,8 +70,10 @@ def planproof(
     planproof keys add NAME                   manage the API keys of a server
     planproof watch TRACE                     follow a trace while it is written
     planproof plan TRACE                      show the plan declared in a trace
+    planproof compile PLAN                    compile a plan into a contract
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   show how a trace is read
+    planproof contract check CONTRACT         check a contract before it judges runs
     planproof profile suggest TRACE           describe a format that no reader knows
     planproof calibrate                       measure how reliable a judge is
     planproof hook claude-code                judge Claude Code sessions
@@ -90,6 +93,7 @@ app.command()(handle_errors(export))
 app.command()(handle_errors(serve))
 app.command()(handle_errors(watch))
 app.command()(handle_errors(plan))
+app.command(name="compile")(handle_errors(compile_))
 app.command()(handle_errors(calibrate))
 app.command()(handle_errors(verify))
 app.command()(handle_errors(inspect))
@@ -97,6 +101,7 @@ app.command()(handle_errors(mcp))
 app.command()(handle_errors(demo))
 app.command()(handle_errors(readers))
 app.command()(handle_errors(judges))
+app.add_typer(contract.app, name="contract")
 app.add_typer(hook.app, name="hook")
 app.add_typer(profile.app, name="profile")
 app.add_typer(cache.app, name="cache")

@@ -17,6 +17,7 @@ from planproof.errors import PlanproofError
 BELOW_MINIMUM = 1
 REJECTED = 1
 GATE_FAILED = 1
+DIFFERENT = 1
 BAD_INPUT = 2
 NOT_JUDGED = 3
 NO_PLAN = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, TypeAlias
@@ -15,8 +15,11 @@ from planproof.errors import InvalidInput
 if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.core.limits import Limits
+    from planproof.core.trace import Trace
+    from planproof.evaluation import ReadOptions
     from planproof.readers.decoding.source import Source
     from planproof.readers.profile_reader import ProfileReader
+    from planproof.runs.datasets.data_set import DataSet
 
 ConfigOption: TypeAlias = Annotated[
     Path | None,
@@ -202,3 +205,19 @@ def resolve_passing_score(min_score: float | None, configuration: Configuration)
 
     score = configuration.min_score if min_score is None else min_score
     return PASSING_SCORE if score is None else score
+
+
+def read_traces(cases: DataSet, options: ReadOptions) -> Iterator[Trace]:
+    """Yield the traces of a data set; those that can't be read are counted and left out."""
+    from planproof.evaluation import read_trace_and_task
+
+    unread = 0
+    for _, line in cases:
+        try:
+            if line.case is None:
+                raise line.error or InvalidInput("has no case.", where=line.where)
+            yield read_trace_and_task(line.case, options)[1]
+        except InvalidInput:
+            unread += 1
+    if unread:
+        typer.echo(f"planproof: {unread} traces could not be read", err=True)

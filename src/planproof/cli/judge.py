@@ -29,7 +29,7 @@ from planproof.cli.inputs import (
     read_source,
     read_text,
 )
-from planproof.cli.options import ModelJudgeOptions, option_groups
+from planproof.cli.options import JudgeOptions, option_groups
 from planproof.cli.outputs import (
     Format,
     NoRedactOption,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from planproof.readers.decoding.source import Source
 
 
-@option_groups(judge_options=ModelJudgeOptions)
+@option_groups(judge_options=JudgeOptions)
 def judge(
     case: Annotated[
         Path | None,
@@ -81,7 +81,7 @@ def judge(
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
-    judge_options: ModelJudgeOptions,
+    judge_options: JudgeOptions,
     show_prompt: Annotated[
         bool,
         typer.Option("--show-prompt", help="Print the prompt for the model, and don't send it."),
@@ -98,6 +98,7 @@ def judge(
     cat case.json | planproof judge - --format json --min-score 0.75
     planproof judge case.json --format html -o verdict.html
     planproof judge case.json --judge audit --model openai:NAME
+    planproof judge --trace run.json --contract plan.contract.yaml
 
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
     """

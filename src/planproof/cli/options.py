@@ -12,6 +12,7 @@ from planproof.cli.inputs import read_text
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
+    from planproof.core.catalogue import Catalogue
     from planproof.core.judge import AnyJudge, ModelOptions
     from planproof.core.model import Model
     from planproof.llm.model_settings import ModelSettings
@@ -142,17 +143,25 @@ class ModelJudgeOptions:
         """The models given with `--model`."""
         return tuple(self.model or ())
 
-    def make_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
-        """Open the judge named by option or configuration; `audit` if only a model is given."""
+    def make_judge(
+        self, name: str | None, configuration: Configuration, catalogue: Catalogue | None = None
+    ) -> AnyJudge:
+        """Open the judge named by option or configuration; `audit` if only a model is given.
+
+        `catalogue` are the tools for a model that compiles contracts, unless an option names them.
+        """
         from planproof.llm.judge_registry import asks_model
         from planproof.llm.open_judge import open_judge
 
-        chosen = self._resolve_judge_name(name, configuration)
+        chosen = self.resolve_judge_name(name, configuration)
+        options = self.make_model_options(chosen, configuration)
+        if options.catalogue is None:
+            options = replace(options, catalogue=catalogue)
         return open_judge(
             chosen,
             self.models,
             vocabulary=configuration.vocabulary,
-            options=self._make_model_options(chosen, configuration),
+            options=options,
             samples=self.samples,
             base_url=self.base_url,
             settings=self._make_model_settings() if asks_model(chosen) else None,
@@ -170,7 +179,7 @@ class ModelJudgeOptions:
         from planproof.llm.judge_registry import asks_model
         from planproof.llm.open_judge import UnopenedModel, open_judge
 
-        chosen = self._resolve_judge_name(name, configuration)
+        chosen = self.resolve_judge_name(name, configuration)
         if not asks_model(chosen):
             raise typer.BadParameter(f"the judge `{chosen}` does not use a model.")
         models = [UnopenedModel(model) for model in self.models or ("none",)]
@@ -178,16 +187,18 @@ class ModelJudgeOptions:
             chosen,
             models,
             vocabulary=configuration.vocabulary,
-            options=self._make_model_options(chosen, configuration),
+            options=self.make_model_options(chosen, configuration),
             samples=self.samples,
         )
 
-    def _resolve_judge_name(self, name: str | None, configuration: Configuration) -> str:
+    def resolve_judge_name(self, name: str | None, configuration: Configuration) -> str:
+        """Return the name of the judge that the options and the configuration choose."""
         from planproof.llm.judge_registry import DEFAULT_JUDGE
 
         return name or configuration.judge or ("audit" if self.models else DEFAULT_JUDGE)
 
-    def _make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+    def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+        """Return the options for a judge that asks a model."""
         from planproof.core.judge import ModelOptions
 
         options = ModelOptions(
@@ -218,6 +229,109 @@ class ModelJudgeOptions:
             cache=cache,
             spending=SpendingLimit(self.max_cost),
         )
+
+
+ContractOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--contract",
+        metavar="FILE",
+        help="Check against this contract; its steps are the plan. With --judge cascade, a model "
+        "is asked about what it leaves open.",
+    ),
+]
+VariableOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--var", metavar="NAME=VALUE", help="Value of a variable of the contract; can be repeated."
+    ),
+]
+AllowDriftOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-drift", help="Use the contract even if the given plan has changed since."
+    ),
+]
+
+
+ToolsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--tools",
+        metavar="FILE",
+        help="The agent's tools, for --judge contract with a model; default for `run`: those that "
+        "its cases call.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions(ModelJudgeOptions):
+    """Options of commands that judge by a contract too."""
+
+    contract: ContractOption = None
+    var: VariableOption = None
+    allow_drift: AllowDriftOption = False
+    tools: ToolsOption = None
+
+    def make_judge(
+        self, name: str | None, configuration: Configuration, catalogue: Catalogue | None = None
+    ) -> AnyJudge:
+        """Make the judge that checks the contract; without one, the judge that is named."""
+        if self.contract is None and (self.var or self.allow_drift):
+            raise typer.BadParameter("--var and --allow-drift require --contract.")
+        if self.tools is not None and not self.compiles(name, configuration):
+            raise typer.BadParameter("--tools requires --judge contract --model NAME.")
+        if self.contract is None or name == "cascade":
+            return ModelJudgeOptions.make_judge(self, name, configuration, catalogue)
+        if name not in (None, "contract") or self.models:
+            raise typer.BadParameter(
+                "--contract is checked without a model; with --judge cascade --model NAME a model "
+                "is asked about the steps that the contract leaves open."
+            )
+        from planproof.checking.contract_judge import ContractJudge
+        from planproof.contracts.contract_validation import read_valid_contract
+        from planproof.core.vocabulary import Vocabulary
+
+        return ContractJudge(
+            read_valid_contract(self.contract),
+            configuration.vocabulary or Vocabulary(),
+            parse_variables(self.var),
+            allow_drift=self.allow_drift,
+        )
+
+    def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+        """Return the options for a judge that asks a model, with the contract."""
+        from planproof.contracts.catalogues import read_catalogue
+        from planproof.contracts.contract_validation import read_valid_contract
+
+        options = ModelJudgeOptions.make_model_options(self, judge, configuration)
+        if self.tools is not None:
+            options = replace(options, catalogue=read_catalogue(self.tools))
+        if self.contract is None:
+            return options
+
+        return replace(
+            options,
+            contract=read_valid_contract(self.contract),
+            variables=parse_variables(self.var),
+            allow_drift=self.allow_drift,
+        )
+
+    def compiles(self, name: str | None, configuration: Configuration) -> bool:
+        """Return whether a model is to compile the plans of the cases."""
+        return self.contract is None and self.resolve_judge_name(name, configuration) == "contract"
+
+
+def parse_variables(texts: list[str] | None) -> dict[str, str]:
+    """Return the variables given with `--var`."""
+    variables: dict[str, str] = {}
+    for text in texts or ():
+        name, separator, value = text.partition("=")
+        if not (name and separator):
+            raise typer.BadParameter(f"--var {text}: expected NAME=VALUE.")
+        variables[name] = value
+    return variables
 
 
 _T = TypeVar("_T")
@@ -501,13 +615,14 @@ class EvaluatorFactory:
     plan_in_force: InForce
     configuration: Configuration
     profiles: tuple[ProfileReader, ...] = ()
+    catalogue: Catalogue | None = None
 
     def __call__(self) -> CaseEvaluator:
         """Make the judge together with its options for reading cases."""
         from planproof.runs.engines.case_judging import CaseEvaluator
 
         return CaseEvaluator(
-            self.judge_options.make_judge(self.name, self.configuration),
+            self.judge_options.make_judge(self.name, self.configuration, self.catalogue),
             self.reader,
             self.configuration.vocabulary,
             self.configuration.limits,

@@ -23,6 +23,7 @@ from planproof.cli.inputs import (
     ReaderOption,
     load_config,
     load_profiles,
+    read_traces,
     resolve_passing_score,
 )
 from planproof.cli.options import (
@@ -30,7 +31,7 @@ from planproof.cli.options import (
     DataOptions,
     EngineOptions,
     EvaluatorFactory,
-    ModelJudgeOptions,
+    JudgeOptions,
     StoreOption,
     TagOption,
     open_or_create_store,
@@ -58,9 +59,7 @@ if TYPE_CHECKING:
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 
-@option_groups(
-    data_options=DataOptions, engine_options=EngineOptions, judge_options=ModelJudgeOptions
-)
+@option_groups(data_options=DataOptions, engine_options=EngineOptions, judge_options=JudgeOptions)
 def run(
     paths: DataArgument,
     *,
@@ -79,7 +78,7 @@ def run(
     profile: ProfileOption = None,
     plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
-    judge_options: ModelJudgeOptions,
+    judge_options: JudgeOptions,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Estimate the model requests, and don't send them."),
@@ -135,8 +134,16 @@ def run(
     from planproof.runs.execution import execute_run, start_or_resume_run
     from planproof.runs.summary import SummaryBuilder
 
+    catalogue = None
+    if judge_options.compiles(judge_name, configuration) and judge_options.tools is None:
+        from planproof.contracts.catalogues import observe_tools
+
+        reading = ReadOptions(
+            reader, configuration.vocabulary, configuration.limits, profiles=profiles
+        )
+        catalogue = observe_tools(read_traces(cases, reading))
     evaluator_factory = EvaluatorFactory(
-        judge_options, judge_name, reader, plan_in_force, configuration, profiles
+        judge_options, judge_name, reader, plan_in_force, configuration, profiles, catalogue
     )
     evaluator = evaluator_factory()
     tally = SummaryBuilder(resolve_passing_score(min_score, configuration))

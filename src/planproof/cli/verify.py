@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -22,12 +23,15 @@ from planproof.cli.inputs import (
     open_input,
     read_bytes,
 )
+from planproof.cli.options import VariableOption, parse_variables
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.core.case import Case
     from planproof.core.content import Json
     from planproof.evaluation import ReadOptions
+
+_Check: TypeAlias = Callable[..., tuple[str, ...]]
 
 
 def verify(
@@ -41,24 +45,35 @@ def verify(
     ],
     *,
     pick: PickOption = None,
+    contract: Annotated[
+        Path | None,
+        typer.Option(
+            "--contract", metavar="FILE", help="Contract that the verdicts were given by."
+        ),
+    ] = None,
+    var: VariableOption = None,
     profile: ProfileOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Check verdicts without a judge.
 
     Checks the digests of the inputs, every pointer and quote, and the order, and recomputes the
-    score from the findings.
+    score from the findings. With a contract, its conditions are evaluated again on the events that
+    the verdict cites.
 
     \b
     planproof judge case.json --format full -o verdict.json
     planproof verify verdict.json case.json
     planproof verify verdicts.jsonl cases.jsonl
+    planproof verify verdict.json run.json --contract plan.contract.yaml
 
     Either file can be `-` for standard input.
 
     Exit code: 0 accepted, 1 rejected, 2 bad usage or input.
     """
+    from planproof.contracts.contract_file import read_contract
     from planproof.evaluation import ReadOptions
+    from planproof.verification import verify as find_problems
 
     configuration = load_config(config)
     reading = ReadOptions(
@@ -66,12 +81,19 @@ def verify(
         limits=configuration.limits,
         profiles=load_profiles(profile, configuration),
     )
+    check = partial(
+        find_problems,
+        contract=None if contract is None else read_contract(contract),
+        variables=parse_variables(var),
+        vocabulary=reading.vocabulary,
+        profiles=reading.profiles,
+    )
     checked = rejected = 0
     verdicts = list(
         _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
     )
     _warn_about_old_schema(verdicts)
-    for where, problems in _check_verdicts(verdicts, trace, pick, reading):
+    for where, problems in _check_verdicts(verdicts, trace, pick, reading, check):
         checked += 1
         if problems:
             rejected += 1
@@ -103,10 +125,11 @@ def _check_verdicts(
     trace: Path,
     trace_id: str | None,
     reading: ReadOptions,
+    check: _Check,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the location of each verdict and the problems found in it."""
     if len(verdicts) == 1:
-        yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, reading)
+        yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, reading, check)
         return
     if trace_id is not None:
         raise typer.BadParameter("--pick requires a single verdict.")
@@ -130,7 +153,7 @@ def _check_verdicts(
                 location = f"{line.where}, execution_trace"
                 yield (
                     verdict_line.where,
-                    _check_case(verdict_line.value, line.case, location, reading),
+                    _check_case(verdict_line.value, line.case, location, reading, check),
                 )
 
 
@@ -176,33 +199,28 @@ def _parse_verdict(data: bytes, where: str) -> Json:
 
 
 def _check_one(
-    verdict: Json, trace: Path, trace_id: str | None, reading: ReadOptions
+    verdict: Json, trace: Path, trace_id: str | None, reading: ReadOptions, check: _Check
 ) -> tuple[str, ...]:
     from planproof.core.json_values import is_object
     from planproof.core.limits import Limits
     from planproof.readers.decoding.case_files import parse_case
     from planproof.readers.decoding.source import Source
     from planproof.readers.decoding.split_traces import select_trace
-    from planproof.verification import verify as find_problems
 
     name, limits = format_input_name(trace), reading.limits or Limits()
     source = Source.from_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         case = parse_case(source.document, name=name)
-        return _check_case(verdict, case, f"{name}, execution_trace", reading)
-    return find_problems(
-        verdict,
-        select_trace(source, trace_id, reading.profiles),
-        vocabulary=reading.vocabulary,
-        profiles=reading.profiles,
-    )
+        return _check_case(verdict, case, f"{name}, execution_trace", reading, check)
+    return check(verdict, select_trace(source, trace_id, reading.profiles))
 
 
-def _check_case(verdict: Json, case: Case, location: str, reading: ReadOptions) -> tuple[str, ...]:
+def _check_case(
+    verdict: Json, case: Case, location: str, reading: ReadOptions, check: _Check
+) -> tuple[str, ...]:
     from planproof.planning.plan_parser import parse_given_plan
     from planproof.readers.decoding.source import Source
     from planproof.readers.detect import read_trace
-    from planproof.verification import verify as find_problems
 
     try:
         source = case.trace
@@ -214,9 +232,7 @@ def _check_case(verdict: Json, case: Case, location: str, reading: ReadOptions) 
             return ("the outcome is invalid_input, but the case can be read",)
     except InvalidInput as error:
         return _check_unreadable(verdict, str(error))
-    problems = find_problems(
-        verdict, source, plan=plan, vocabulary=reading.vocabulary, profiles=reading.profiles
-    )
+    problems = check(verdict, source, plan=plan)
     return (*_find_input_mismatches(verdict, case), *problems)
 
 

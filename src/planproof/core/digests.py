@@ -18,14 +18,14 @@ def task_digest(task: Content) -> str:
     images = (
         f"\0{image.media_type}\0{image.url or ''}\0{image.data or ''}" for image in task.images
     )
-    return _digest("".join((task.text, *images)))
+    return compute_digest("".join((task.text, *images)))
 
 
 def plan_digest(plan: Json) -> str:
     """Return the digest of a plan as given, encoded as canonical JSON."""
     raw = asdict(plan) if isinstance(plan, Plan) else plan
     try:
-        return _digest(_ENCODER.encode(raw))
+        return compute_digest(_ENCODER.encode(raw))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"is not a JSON value: {error}.", where="agent_plan") from error
 
@@ -35,7 +35,8 @@ def compute_fingerprint(*parts: object) -> str:
     return _sha256_hex("\0".join(map(str, parts)))[:12]
 
 
-def _digest(text: str) -> str:
+def compute_digest(text: str) -> str:
+    """Return the SHA-256 digest of a text, with the name of the algorithm."""
     return f"sha256:{_sha256_hex(text)}"
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from planproof.core.contract import Truth
+
 
 class Status(StrEnum):
     """The status of a planned step."""
@@ -41,6 +43,21 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The result of one condition of a contract, with both values.
+
+    `path` names the condition (`call`, `is.cmd`, `where.origin`, `message.says.0`). `found` is what
+    `event` shows, empty if it shows nothing; `event` is None if no event came near.
+    """
+
+    path: str
+    expected: str
+    found: str
+    event: str | None
+    result: Truth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepFinding:
     """The status of one step, with its evidence.
 
@@ -49,7 +66,8 @@ class StepFinding:
     if it needs an explanation. `parent` is the number of the step that this one refines; a step
     with sub-steps is reported but not counted. A `waived` step was left out as the plan allows, and
     is not counted either. `free_order` marks a step without a fixed position. `found_by` names the
-    judge that made the finding if several judges contributed to the verdict.
+    judge that made the finding if several judges contributed to the verdict. `checks` are the
+    conditions of the step's contract, as they were checked.
     """
 
     number: str
@@ -63,6 +81,7 @@ class StepFinding:
     waived: bool = False
     free_order: bool = False
     found_by: str | None = None
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +102,11 @@ class Extra:
 
 @dataclass(frozen=True)
 class Findings:
-    """All findings of a judge on one case."""
+    """All findings of a judge on one case; its `notes` belong to the coverage of the trace."""
 
     steps: tuple[StepFinding, ...]
     extras: tuple[Extra, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def counted_steps(self) -> tuple[StepFinding, ...]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
+from planproof.core.catalogue import Catalogue
 from planproof.core.content import Content
+from planproof.core.contract import Contract
 from planproof.core.finding import Findings
 from planproof.core.model import Model, Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.usage import Usage
-from planproof.core.verdict import Opinion, RejectedEvidence, Samples
+from planproof.core.verdict import ContractSummary, Opinion, RejectedEvidence, Samples
 from planproof.core.vocabulary import Vocabulary
 
 
@@ -53,6 +55,30 @@ class ModelJudge(HasFingerprint, Protocol):
 AnyJudge: TypeAlias = Judge | ModelJudge
 
 
+@runtime_checkable
+class ContractChecker(Protocol):
+    """A judge that can be given a contract; the steps of the contract are then the plan."""
+
+    @property
+    def contract(self) -> Contract | None:
+        """The contract; None if it was given none."""
+        ...
+
+    @property
+    def summary(self) -> ContractSummary | None:
+        """What verdicts say about the contract."""
+        ...
+
+    @property
+    def allow_drift(self) -> bool:
+        """True if a given plan may differ from the one that the contract was compiled from."""
+        ...
+
+    def bind(self, metadata: Mapping[str, object]) -> AnyJudge:
+        """Return the judge with the contract's variables bound to the metadata of a case."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """Options for a judge that asks a model.
@@ -60,7 +86,9 @@ class ModelOptions:
     `budget` is in characters per request, `deadline` in seconds per case. `doubt` is how much doubt
     `rules` may leave before `cascade` asks a model. `sample` distinguishes repeats of a judgement.
     `template` is the text of a prompt template that replaces the judge's own; `image_urls` allows
-    image URLs to be passed on.
+    image URLs to be passed on. With a `contract`, `cascade` asks only about what it leaves open;
+    `variables` are values of the contract's variables. `catalogue` are the agent's tools, for a
+    model that compiles a contract.
     """
 
     budget: int = 120_000
@@ -69,6 +97,10 @@ class ModelOptions:
     sample: int = 0
     template: str | None = None
     image_urls: bool = False
+    contract: Contract | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    allow_drift: bool = False
+    catalogue: Catalogue | None = None
 
 
 class JudgeFactory(Protocol):
@@ -115,7 +147,8 @@ class Judgement:
     """Findings to compute the score from; or, without findings, the model's score and reason.
 
     `models` are those that answered. `notes` belong to the coverage of the trace. `warnings`
-    concern the judgement: rules that a reason breaks, instructions found in the trace.
+    concern the judgement: rules that a reason breaks, instructions found in the trace. `contract`
+    is the one that the model compiled.
     """
 
     findings: Findings | None = None
@@ -129,6 +162,7 @@ class Judgement:
     warnings: tuple[str, ...] = ()
     samples: Samples | None = None
     panel: tuple[Opinion, ...] = ()
+    contract: ContractSummary | None = None
 
 
 def with_totals(chosen: Judgement, judgements: Sequence[Judgement]) -> Judgement:

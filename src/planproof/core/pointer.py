@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 from typing import cast
 
 from planproof.core.content import Json
@@ -147,3 +148,14 @@ def _unresolved_pointer_error(pointer: str) -> InvalidInput:
         f"pointer {pointer!r} not found in this source.",
         advice="Use the trace that the pointer was made for.",
     )
+
+
+def collect_ancestors(pointers: Iterable[str]) -> set[str]:
+    """Return the pointers to all ancestors of the values at the given pointers."""
+    ancestors: set[str] = set()
+    for pointer in pointers:
+        end = pointer.rfind("/")
+        while end >= 0 and pointer[:end] not in ancestors:
+            ancestors.add(pointer[:end])
+            end = pointer.rfind("/", 0, end)
+    return ancestors

@@ -75,10 +75,14 @@ UNVERIFIED = "unverified"
 
 @dataclass(frozen=True, slots=True)
 class SkippedPart:
-    """A part of the source that did not become an event, and why."""
+    """A part of the source that did not become an event, and why.
+
+    `repeats`: its text is also in parts that were read.
+    """
 
     pointer: str
     why: str
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,22 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContractSummary:
+    """The contract that the trace was checked against.
+
+    `plan`, `catalogue` and `compiler` say where it comes from. A contract sees actions only:
+    messages and reasoning that no step names are not reported as extras.
+    """
+
+    digest: str
+    name: str | None = None
+    plan: str
+    catalogue: str
+    compiler: str
+    extras_judged: Literal["actions"] = "actions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedEvidence:
     """Evidence that a model cited and the program rejected, and why.
 
@@ -158,9 +174,9 @@ class Verdict:
 
     `level` is the score rounded down to a level of the table, and `nearest_better` the smallest
     change that would have given a higher one. `steps` and `extras` are the findings. `plan`,
-    `coverage`, `judge` and `inputs` say what was judged and how. `cause` is the known cause of a
-    judge's failure. If a model was asked: `cost`, the evidence that was `rejected`, `warnings`, and
-    the results of `samples` or a `panel`.
+    `coverage`, `judge`, `contract` and `inputs` say what was judged and how. `cause` is the known
+    cause of a judge's failure. If a model was asked: `cost`, the evidence that was `rejected`,
+    `warnings`, and the results of `samples` or a `panel`.
     """
 
     outcome: Outcome
@@ -174,6 +190,7 @@ class Verdict:
     plan: PlanSummary | None = None
     coverage: Coverage | None = None
     judge: JudgeSummary | None = None
+    contract: ContractSummary | None = None
     inputs: Inputs | None = None
     cause: str | None = None
     cost: Usage | None = None
@@ -215,6 +232,7 @@ class Verdict:
             "plan": self.plan and to_json_values(self.plan),
             "coverage": self.coverage and to_json_values(self.coverage),
             "judge": self.judge and to_json_values(self.judge),
+            "contract": self.contract and to_json_values(self.contract),
             "inputs": self.inputs and to_json_values(self.inputs),
             "cause": self.cause,
             "cost": self.cost and to_json_values(self.cost),

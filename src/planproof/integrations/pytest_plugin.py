@@ -6,7 +6,7 @@ It is loaded in every pytest run, so it imports nothing else of planproof until 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from planproof.core.case import Case
     from planproof.core.content import Content, Json
+    from planproof.core.contract import Contract
     from planproof.core.judge import AnyJudge
     from planproof.core.model import Model
     from planproof.core.plan import Plan
@@ -44,7 +45,7 @@ class PlanNotFollowed(AssertionError):
         self.verdict = verdict
 
 
-def assert_follows_plan(
+def assert_follows_plan(  # noqa: PLR0913 - all by name, nearly all with a default
     *,
     trace: str | Path | Source | Trace | Json,
     plan: str | Path | Plan | Json = None,
@@ -53,10 +54,13 @@ def assert_follows_plan(
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
     profiles: Sequence[Path | ProfileReader] = (),
+    contract: Path | Contract | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Judge a case as `planproof.evaluate` does, and fail below `min_score` or without a score.
 
-    The verdict is added to the test's properties, which JUnit reports include.
+    With a `contract`, the run is checked against it, without a model. The verdict is added to the
+    test's properties, which JUnit reports include.
     """
     __tracebackhide__ = True
     from planproof.evaluation import build_case, evaluate  # noqa: PLC0415
@@ -75,7 +79,15 @@ def assert_follows_plan(
     chosen = resolve_judge(judge, model)
     own = read_profiles(profiles)
     case = build_case(task, plan, trace, profiles=own)
-    verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen, profiles=own)
+    verdict = evaluate(
+        task=case.task,
+        plan=case.plan,
+        trace=case.trace,
+        judge=chosen,
+        profiles=own,
+        contract=contract,
+        variables=variables,
+    )
     _record_verdict(case, verdict, perf_counter() - began, own)
     if verdict.score is None or verdict.score < min_score:
         from planproof.integrations.assertion_message import format_failure  # noqa: PLC0415
@@ -122,7 +134,7 @@ def planproof(request: pytest.FixtureRequest) -> PlanProof:
     for marker in request.node.iter_markers("planproof"):
         if marker.args:
             raise pytest.UsageError(
-                "@pytest.mark.planproof takes judge=, model=, min_score= and profiles=."
+                "@pytest.mark.planproof takes judge=, model=, contract=, min_score= and profiles=."
             )
         options = {**marker.kwargs, **options}
     return PlanProof(options)
@@ -143,8 +155,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and in the controller process the report collector."""
     config.addinivalue_line(
         "markers",
-        "planproof(judge=, model=, min_score=, profiles=): options of the fixture `planproof` in "
-        "this test.",
+        "planproof(judge=, model=, contract=, min_score=, profiles=): options of the fixture "
+        "`planproof` in this test.",
     )
     file = config.getoption(_REPORT_OPTION)
     # A pytest-xdist worker sends its records to the controller, which writes the report.

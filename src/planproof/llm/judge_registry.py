@@ -26,7 +26,8 @@ def find_judge(
     if model is None:
         raise InvalidInput(
             f"the judge `{name}` needs a model.",
-            advice="Name one with --model openai:NAME.",
+            advice="Name one with --model openai:NAME"
+            + (", or give a contract with --contract FILE." if name == "contract" else "."),
         )
     make_model_judge: ModelJudgeFactory = extensions.load("judges", name)
     return make_model_judge(vocabulary=known, model=model, options=options or ModelOptions())

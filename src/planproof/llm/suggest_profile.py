@@ -26,7 +26,8 @@ from planproof.readers.profile_reader import ProfileReader, parse_profile
 from planproof.readers.profile_trial import ProfileTrial, try_profile
 from planproof.readers.suggestion.profile_suggestion import make_profile_name
 
-_EXAMPLES = ("gemini-cli", "codex-exec")
+_EXAMPLES = {"text": ("bedrock-console", "llama-index-workflow")}
+_JSON_EXAMPLES = ("gemini-cli", "codex-exec")
 _LONGEST_RECORD = 1_500
 _LONGEST_PROBLEM = 2_000
 _MAX_REASONS = 5
@@ -89,12 +90,12 @@ async def ask_for_profile(
 def _build_question(source: Source, name: str, budget: int, problem: str) -> Question:
     """Build the question: instructions with examples, the sample, and what was wrong before."""
     mark = sha256(source.digest.encode()).hexdigest()[:_MARK_DIGITS]
-    examples = [read_built_in_text(example) for example in _EXAMPLES]
+    examples = map(read_built_in_text, _EXAMPLES.get(source.form, _JSON_EXAMPLES))
     instructions = render(
         "suggest_profile.jinja",
         mark=mark,
         profile_name=name,
-        examples=examples,
+        examples=list(examples),
         schema=json.dumps(build_profile_schema(), separators=(",", ":")),
     )
     again = clip_middle(problem, 2 * _LONGEST_PROBLEM)

@@ -14,6 +14,9 @@ _PLAN_HEADER = re.compile(
 _PLAN_PHRASE = re.compile(
     rf"\b(?:{_PLAN}|step[\s-]by[\s-]step|(?:as follows|the following))\b", re.IGNORECASE
 )
+_PLAN_NAME = re.compile(
+    r"\b(?:plans?|steps|step[\s-]by[\s-]step|checklist|to-?do(?:\s+list|s)?)\b", re.IGNORECASE
+)
 _INTENT = re.compile(
     r"\b(?:I|we)(?:['’]ll|\s+(?:will|shall|need\s+to|should|must|am\s+going\s+to|are\s+going\s+to|"
     r"plan\s+to|intend\s+to|can|propose))\b|\b(?:I['’]m|we['’]re)\s+going\s+to\b|"
@@ -82,6 +85,11 @@ def announces_plan(lead: str) -> bool:
         _PLAN_PHRASE.search(last) is not None
         or last.lower().startswith(("i'll", "i will", "let me"))
     )
+
+
+def names_plan(lead: str) -> bool:
+    """Return whether the words before a list call it a plan or steps, not only an approach."""
+    return _PLAN_NAME.search(_last_sentence(lead)) is not None
 
 
 def announces_own_plan(lead: str) -> bool:

@@ -19,6 +19,7 @@ from planproof.planning.announcements import (
     heads_plan,
     lists_other_things,
     lists_steps,
+    names_plan,
     prescribes_steps,
 )
 from planproof.planning.instruction_verbs import begins_instruction, find_lead_in_end
@@ -172,7 +173,7 @@ def find_text_plan(text: str, *, before_acting: bool) -> TextPlan | None:
             )
     for listing in lists:
         certain = announces_own_plan(listing.lead)
-        if certain or (before_acting and announces_plan(listing.lead)):
+        if certain or (before_acting and _is_announced(listing)):
             return TextPlan(
                 parse_plan(listing.to_plan_lines()), DeclarationKind.ANNOUNCED_LIST, certain=certain
             )
@@ -192,10 +193,23 @@ def _has_enough_items(listing: Listing, least: int = 2) -> bool:
     return len(listing.items) >= least
 
 
+def _is_announced(listing: Listing) -> bool:
+    """Return whether a list is announced as what the agent will do.
+
+    After words like "our approach:" or "let me look at both:" facts may follow as well as steps.
+    """
+    return announces_plan(listing.lead) and (names_plan(listing.lead) or _has_instructions(listing))
+
+
 def _is_instruction_list(listing: Listing) -> bool:
     """Return whether the whole text is one numbered list, mostly of instructions."""
     if listing.lead or listing.is_followed_by_text or not listing.numbered:
         return False
+    return _has_instructions(listing)
+
+
+def _has_instructions(listing: Listing) -> bool:
+    """Return whether most items of a list say what to do."""
     orders = [item for item in listing.items if is_instruction(item.text[:400])]
     return 2 * len(orders) > len(listing.items)
 

@@ -132,10 +132,16 @@ class Session:
             content = line.get("type"), line.get("message", line.get("attachment"))
             # Ids that a person made unreadable are all alike; the lines are not.
             if self._seen_by_id.get(identity) == content:
-                self._builder.skip(pointer, "duplicate line")
+                self._builder.skip(pointer, "duplicate line", repeats=True)
                 return
             self._seen_by_id[identity] = content
         self._builder.time = parse_time(line.get("timestamp"))
+        is_message = line.get("type") in MESSAGE_TYPES
+        why = "a message without content" if is_message else "metadata of the session"
+        with self._builder.skipping_if_unread(pointer, why):
+            self._add_content(line, pointer)
+
+    def _add_content(self, line: dict[str, Json], pointer: str) -> None:
         kind = text_at(line, "type")
         if kind in MESSAGE_TYPES:
             self._add_message(line, pointer)
@@ -231,7 +237,9 @@ class Session:
         inner = data.get("message") if is_object(data) else None
         if not is_object(data) or not is_object(inner) or not is_object(inner.get("message")):
             return
-        if not self._subagents.has_lines(text_at(data, "agentId")):
+        if self._subagents.has_lines(text_at(data, "agentId")):
+            self._builder.skip(pointer, "repeats a line of the sub-agent", repeats=True)
+        else:
             call = text_at(line, "parentToolUseID")
             self._add_message({**inner, "parent_tool_use_id": call}, f"{pointer}/data/message")
 

@@ -30,6 +30,8 @@ _INSTRUCTIONS_PREFIX = "# AGENTS.md instructions"
 _EXIT_CODE = re.compile(r"Process exited with code (-?\d{1,5})\b")
 _HEAD_LENGTH = 400
 _REFUSAL_PREFIXES = ("unsupported call", "unsupported custom tool call")
+_NOTICE = "a notice for display; calls and messages are items of their own"
+_CONTENT_KEYS = ("name", "arguments", "input", "action", "output")
 _PLAN_TAG = re.compile(r"<proposed_plan>\s{0,8}")
 
 
@@ -62,12 +64,15 @@ class CodexReader:
             moment = line.get("timestamp")
             builder.time = parse_time(moment) if moment is not None else None
             payload = line.get("payload")
-            if is_object(payload):
-                rollout.add_line(line.get("type"), payload, f"{pointer}/payload")
-            elif "record_type" in line:
-                rollout.mark_request()
-            elif not _is_header(line):
-                rollout.add_item(line, pointer)
+            is_notice = line.get("type") == "event_msg"
+            why = _NOTICE if is_notice else "metadata of the session"
+            with builder.skipping_if_unread(pointer, why, repeats=is_notice):
+                if is_object(payload):
+                    rollout.add_line(line.get("type"), payload, f"{pointer}/payload")
+                elif "record_type" in line:
+                    rollout.mark_request()
+                elif not _is_header(line):
+                    rollout.add_item(line, pointer)
         return builder.build(self.name)
 
 
@@ -86,7 +91,7 @@ class _Rollout:
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
         self._items = ResponseItems(builder)
-        self._seen_calls: set[tuple[str, str]] = set()
+        self._seen_calls: dict[tuple[str, str], list[Json]] = {}
         self._has_request_records = False
         self._has_new_results = False
 
@@ -121,11 +126,13 @@ class _Rollout:
         kind = text_at(item, "type") or ""
         identity = text_at(item, "call_id")
         if identity is not None:
-            if (kind, identity) in self._seen_calls:
+            content = [item.get(key) for key in _CONTENT_KEYS]
+            # Ids that a person made unreadable are all alike; the items are not.
+            if self._seen_calls.get((kind, identity)) == content:
                 # A resumed or forked session begins with a copy of the earlier one.
-                self._builder.skip(pointer, "duplicate call or result")
+                self._builder.skip(pointer, "duplicate call or result", repeats=True)
                 return
-            self._seen_calls.add((kind, identity))
+            self._seen_calls[kind, identity] = content
         if kind.endswith("_output"):
             self._add_result(item, pointer, identity)
         elif kind == "message" and item.get("role") == "user":

@@ -70,13 +70,17 @@ class _SessionWriter:
         self._builder.time = parse_time(moment) if moment is not None else None
         is_user = author == "user"
         self._builder.parent = None if is_user else self._handoffs.find_parent_call(author)
+        with self._builder.skipping_if_unread(pointer, "event without content"):
+            self._add_content(value, pointer, author)
+        self._builder.parent = None
+
+    def _add_content(self, value: dict[str, Json], pointer: str, author: str) -> None:
         self._add_parts(value, pointer, author)
         message = _find_key(value, "error_message", "errorMessage")
         if message is not None and isinstance(value[message], str):
             self._builder.begin_turn()
             self._builder.add_message(Kind.SYSTEM, value[message], f"{pointer}/{message}", author)
         self._add_transfer(value, pointer, author)
-        self._builder.parent = None
 
     def _add_parts(self, value: dict[str, Json], pointer: str, author: str) -> None:
         content = value.get("content")

@@ -85,7 +85,9 @@ class _StateWriter:
             # The time of a single state is when it was saved, not when its events happened.
             moment = value.get("created_at") or value.get("ts")
             self._builder.time = parse_time(moment) if moment and not alone else None
-            self._add_state(value, state_pointer, 0)
+            why = "state without new messages"
+            with self._builder.skipping_if_unread(state_pointer, why, repeats=True):
+                self._add_state(value, state_pointer, 0)
         for state_pointer, value in states:
             if not is_object(value):
                 self._builder.skip(state_pointer, "not a graph state")

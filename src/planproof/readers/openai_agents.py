@@ -17,6 +17,7 @@ from planproof.readers.toolkit.handoffs import Handoffs, get_receiver
 from planproof.readers.toolkit.repeated_prompts import PromptHistory
 from planproof.readers.toolkit.response_items import ResponseItems
 from planproof.readers.toolkit.span import Span
+from planproof.readers.toolkit.span_reading import skip_unread_spans
 from planproof.readers.toolkit.span_source import build_span_tree
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
@@ -49,11 +50,14 @@ class OpenAIAgentsReader:
         for pointer, value in _iter_records(source):
             if is_object(value) and is_object(value.get("span_data")):
                 spans.append((pointer, value))
-            elif not is_object(value) or value.get("object") != "trace":
-                builder.skip(pointer, "not a span")
+            else:
+                is_trace = is_object(value) and value.get("object") == "trace"
+                builder.skip(pointer, "metadata of the trace" if is_trace else "not a span")
         writer = _AgentSpanWriter(builder)
-        for span in build_span_tree(spans, builder.skip):
+        tree = build_span_tree(spans, builder.skip)
+        for span in tree:
             writer.add_span(span)
+        skip_unread_spans(builder, tree)
         return builder.build(self.name)
 
 

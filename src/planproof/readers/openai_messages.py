@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 from planproof.core.content import Json
-from planproof.core.json_values import is_object, parse_time
+from planproof.core.json_values import is_list, is_object, parse_time
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import (
@@ -53,7 +56,7 @@ class OpenAIMessagesReader:
         """Return the events of the messages; skip entries that are not messages."""
         builder = TraceBuilder(source.skipped)
         conversation = Conversation(builder)
-        for pointer, message in iter_entries(source, _LIST_KEYS):
+        for pointer, message in chain(iter_entries(source, _LIST_KEYS), _iter_answers(source)):
             if is_object(message) and message.get("role") in _ROLES:
                 timed = "timestamp" in message or "created_at" in message
                 builder.time = _parse_message_time(message) if timed else None
@@ -63,6 +66,15 @@ class OpenAIMessagesReader:
             else:
                 builder.skip(pointer, "not a chat message")
         return builder.build(self.name)
+
+
+def _iter_answers(source: Source) -> Iterator[tuple[str, Json]]:
+    """Yield the answer that a log of requests keeps beside the messages."""
+    response = source.document.get("response") if is_object(source.document) else None
+    choices = response.get("choices") if is_object(response) else None
+    for index, choice in enumerate(choices if is_list(choices) else ()):
+        if is_object(choice):
+            yield f"/response/choices/{index}/message", choice.get("message")
 
 
 def _parse_message_time(message: dict[str, Json]) -> str | None:

@@ -49,12 +49,14 @@ class OpenHandsReader:
                 continue
             identity = _get_id(event)
             if identity in seen_ids:
-                builder.skip(pointer, "duplicate event")
+                builder.skip(pointer, "duplicate event", repeats=True)
                 continue
             if identity is not None:
                 seen_ids.add(identity)
             builder.time = parse_time(event.get("timestamp"))
-            (second if text_at(event, "kind") else first).add_event(event, pointer)
+            writer = second if text_at(event, "kind") else first
+            with builder.skipping_if_unread(pointer, "internal to the program, or without content"):
+                writer.add_event(event, pointer)
         return builder.build(self.name)
 
 

@@ -16,7 +16,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import GEN_AI
 from planproof.readers.toolkit.nested_messages import FlatMessageKeys, MessagePart, parse_messages
 from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind
-from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_reading import SpanWriter, skip_unread_spans
 from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans
 from planproof.readers.toolkit.tool_calls import parse_arguments
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -50,6 +50,7 @@ class OpenInferenceReader:
                 _flatten_attributes(span)
         writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI), _find_planning_calls(spans))
         writer.add_spans(spans)
+        skip_unread_spans(builder, spans)
         return builder.build(self.name)
 
 

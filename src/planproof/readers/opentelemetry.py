@@ -20,7 +20,7 @@ from planproof.readers.toolkit.nested_messages import (
     parse_messages,
 )
 from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind, SpanLogEvent
-from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_reading import SpanWriter, skip_unread_spans
 from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
@@ -101,6 +101,7 @@ class OpenTelemetryReader:
             if SPAN_KIND_KEY in span.attributes and _classify_span(span) is None:
                 builder.skip(span.pointer, "span in OpenInference conventions")
         SpanWriter(builder, (GEN_AI,)).add_spans(spans)
+        skip_unread_spans(builder, spans)
         return builder.build(self.name)
 
 

@@ -310,7 +310,7 @@ class ProfileRun:
         if not bare and not images:
             return
         if part.once and (actor, bare) in self._said:
-            self._builder.skip(pointer, "repeats an earlier text")
+            self._builder.skip(pointer, "repeats an earlier text", repeats=True)
             return
         self._said.add((actor, bare))
         if fixed_actor is None:
@@ -365,10 +365,18 @@ class ProfileRun:
             self._last_call = draft
             if call.id:
                 self._call_ids[call.id] = draft
-        else:
-            self._builder.mark_deferred()
+            self._add_outcome(part, node, draft)
+            return
+        where = self._point_to(node)
+        with self._builder.skipping_if_unread(where, "repeats a call", repeats=True):
             if draft.arguments is None and call.arguments is not None:
+                self._builder.mark_deferred()
                 draft.arguments = call.arguments
+            self._add_outcome(part, node, draft)
+
+    def _add_outcome(self, part: CallPart, node: Node, draft: EventDraft) -> None:
+        """Add the result and the status that the record of a call has."""
+        record = self._record
         output = get_value(part.output, node, record) or get_value(part.error, node, record)
         status = _get_status(part, node, record)
         if output is not None and draft.output_pointer is None:
@@ -402,7 +410,7 @@ class ProfileRun:
         closed, self._closed_call = self._closed_call, None
         call = self._call_ids.get(result.call_id or "") or self._last_call
         if call is not None and call.output_pointer and call.output.strip() == text.strip():
-            self._builder.skip(pointer, "repeats the result of the call")
+            self._builder.skip(pointer, "repeats the result of the call", repeats=True)
         elif closed is not None and result.call_id is None and closed.output_pointer is None:
             self._builder.answer(closed, result)
         else:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planproof.errors import InvalidInput, UnknownName, did_you_mean
+from planproof.readers.decoding.yaml_files import read_yaml_text
 
 if TYPE_CHECKING:
     from planproof.readers.profile_reader import ProfileReader
 
 PROFILE_SUFFIXES = (".yaml", ".yml")
-_MAX_BYTES = 4_000_000
 
 
 def read_profiles(profiles: Iterable[Path | ProfileReader]) -> tuple[ProfileReader, ...]:
@@ -63,27 +63,7 @@ def read_profile(path: Path) -> ProfileReader:
         parse_profile,
     )
 
-    return ProfileReader(parse_profile(read_profile_text(path), name=str(path)))
-
-
-def read_profile_text(path: Path) -> str:
-    """Return the text of a profile file."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            raise InvalidInput(f"has more than {_MAX_BYTES:,} bytes.", where=str(path))
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(
-            f"can't be read: {error.strerror}.", where=str(path), advice="Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"byte {error.start} is not valid UTF-8.",
-            where=str(path),
-            advice="Save the file as UTF-8 text.",
-        ) from error
+    return ProfileReader(parse_profile(read_yaml_text(path), name=str(path)))
 
 
 def read_built_in_text(name: str) -> str:

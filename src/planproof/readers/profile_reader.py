@@ -222,7 +222,9 @@ class ProfileReader:
             identity = get_text(repeats.key, record, record) if is_keyed else None
             if identity is not None and identity in place_by_key:
                 earlier = merged[place_by_key[identity]]
-                builder.skip(earlier.pointer, "replaced by a later record with the same key")
+                builder.skip(
+                    earlier.pointer, "replaced by a later record with the same key", repeats=True
+                )
                 merged[place_by_key[identity]] = record
                 continue
             if identity is not None:

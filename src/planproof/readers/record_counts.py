@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, groupby, pairwise
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, text_at
-from planproof.core.pointer import escape, resolve
-from planproof.core.trace import Event, Kind, RecordCounts, Trace
+from planproof.core.pointer import collect_ancestors, escape, resolve
+from planproof.core.trace import Event, Kind, RecordCounts, SkippedPart, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import find_code_blocks
@@ -26,6 +25,7 @@ from planproof.readers.toolkit.conversation import (
     USER_ROLES,
     get_role,
 )
+from planproof.readers.toolkit.entries import point_to_lines
 from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.text_actions import is_program_output
 from planproof.readers.toolkit.tool_calls import is_call_like, parse_call
@@ -48,6 +48,9 @@ _RESULT_TYPE = re.compile(
     re.IGNORECASE,
 )
 _TEXT_LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?(?::|$)")
+_WORD = re.compile(r"(?<![\x1b\[\d;])\w")  # not in the code of a colour
+_MAX_SEARCH_DEPTH = 12
+_NO_EVENT = "nothing in it is an event"
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
 # Calls as frameworks print them to a console.
 _PRINTED_CALL = re.compile(
@@ -101,35 +104,116 @@ def count_chat_records(trace: Trace) -> RecordCounts | None:
         return RecordCounts(
             records=read + unread, read=read, calls=called + unread, calls_read=called
         )
-    ran = 0
-    for event, answer in pairwise(events):
-        if answer.actor in USER_ROLES and "```" in event.text and is_program_output(answer.text):
-            ran += event.actor not in _NON_AGENT_ROLES and any(
-                True for _ in find_code_blocks(event.text)
-            )
+    ran = sum(
+        answer.actor in USER_ROLES
+        and event.actor not in _NON_AGENT_ROLES
+        and is_program_output(answer.text)
+        and next(iter(find_code_blocks(event.text)), None) is not None
+        for event, answer in pairwise(events)
+    )
     return RecordCounts(records=read, read=read, calls=ran)
 
 
 def count_unread_characters(source: Source, trace: Trace) -> int:
     """Count the characters of text in a source that became no event.
 
-    In a text these are the lines that no event points to; in JSON, the texts of skipped parts.
+    In a text these are the lines that no event points to; in JSON, the texts of skipped parts
+    that do not repeat others.
     """
     if source.form == "text":
         return _count_uncovered_lines(source.document, trace.events)
-    return sum(_count_text(source, part.pointer) for part in trace.skipped if part.pointer)
+    unread = (part.pointer for part in trace.skipped if part.pointer and not part.repeats)
+    return sum(_count_text(source, pointer) for pointer in unread)
+
+
+def find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str, Json]]]:
+    """Return the path of the outermost list, or object of records, with more than one item read."""
+    path, records = _find_records(document, trace)
+    if is_list(records):
+        return path, [(str(index), item) for index, item in enumerate(records)]
+    if is_object(records):
+        return path, [(escape(k), v) for k, v in records.items() if isinstance(v, dict | list)]
+    return "", []
+
+
+def _find_records(document: Json, trace: Trace) -> tuple[str, Json]:
+    """Return the path and the value of that list or object; None if there is none."""
+    pointers = [event.pointer for event in trace.events] or [p.pointer for p in trace.skipped]
+    path, value = "", document
+    for _ in range(_MAX_SEARCH_DEPTH):
+        if is_list(value) and len(value) > 1:
+            return path, value
+        steps = _cut_pointers(pointers, len(path) + 1)
+        children = {step for step in steps if step.startswith(f"{path}/")}
+        if len(children) > 1 and is_object(value):
+            return path, value
+        if len(children) != 1:
+            break
+        path = children.pop()
+        try:
+            value = resolve(document, path)
+        except InvalidInput:
+            break
+    return "", None
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text is more than blanks, rulers and codes of colours."""
+    return _WORD.search(text) is not None
+
+
+def find_unread_records(source: Source, trace: Trace) -> list[SkippedPart]:
+    """Return the lines or items of a source from which nothing was read or skipped."""
+    pointers = _list_pointers(trace.events) + [part.pointer for part in trace.skipped]
+    if source.form == "json":
+        path, records = _find_records(source.document, trace)
+        if not is_list(records) or path in pointers:
+            return []
+        known = _cut_pointers(pointers, len(path) + 1)
+        places = [f"{path}/{index}" for index in range(len(records))]
+        return [SkippedPart(place, _NO_EVENT) for place in places if place not in known]
+    if source.form == "jsonl":
+        known = _cut_pointers(pointers, 0)
+        unread = [n for n, _ in source.document if f"L{n}" not in known]
+        covered = _mark_lines((p for p in known if "-" in p), max(unread, default=0))
+        return [SkippedPart(f"L{n}", _NO_EVENT) for n in unread if not covered[n - 1]]
+    lines = source.document.split("\n")
+    covered = _mark_lines(pointers, len(lines))
+    parts: list[SkippedPart] = []
+    for is_covered, group in groupby(range(len(lines)), key=covered.__getitem__):
+        # Blank lines and rulers say nothing.
+        numbers = [] if is_covered else [n + 1 for n in group if has_words(lines[n])]
+        if numbers:
+            parts.append(SkippedPart(point_to_lines(numbers[0], numbers[-1]), _NO_EVENT))
+    return parts
 
 
 def _count_uncovered_lines(text: str, events: Sequence[Event]) -> int:
     lines = text.split("\n")
-    covered = bytearray(len(lines))
-    for event in events:
-        for pointer in (event.pointer, event.output_pointer):
-            match = _TEXT_LINES.match(pointer) if pointer else None
-            if match is not None:
-                first, last = int(match[1]), int(match[2] or match[1])
-                covered[first - 1 : last] = b"\1" * (min(last, len(lines)) - first + 1)
+    covered = _mark_lines(_list_pointers(events), len(lines))
     return sum(len(line.strip()) for line, seen in zip(lines, covered, strict=True) if not seen)
+
+
+def _cut_pointers(pointers: Iterable[str], start: int) -> set[str]:
+    """Return the pointers up to the first slash at or after `start`."""
+    return {p if (end := p.find("/", start)) < 0 else p[:end] for p in pointers}
+
+
+def _list_pointers(events: Sequence[Event]) -> list[str]:
+    pointers = [event.pointer for event in events]
+    return pointers + [event.output_pointer for event in events if event.output_pointer]
+
+
+def _mark_lines(pointers: Iterable[str], count: int) -> list[bool]:
+    """Return for each line whether a pointer leads to it."""
+    changes = [0] * (count + 1)
+    for pointer in pointers:
+        match = _TEXT_LINES.match(pointer)
+        if match is not None:
+            first, last = int(match[1]), int(match[2] or match[1])
+            changes[min(first - 1, count)] += 1
+            changes[min(last, count)] -= 1
+    return [depth > 0 for depth in accumulate(changes[:count])]
 
 
 def _count_text(source: Source, pointer: str) -> int:
@@ -190,28 +274,16 @@ class _UnreadCounter:
     """
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self.records = 0
-        self.calls = 0
-        self.logger_records = 0
-        self._events = events
-        self._read_pointers = {event.pointer for event in events}
-        self._read_pointers |= {event.output_pointer for event in events if event.output_pointer}
-        self._ancestor_pointers = _collect_ancestors(self._read_pointers)
-
-    # Computed on demand: not needed if everything was read.
-
-    @cached_property
-    def _action_pointers(self) -> set[str]:
-        acted = {event.pointer for event in self._events if event.kind is Kind.ACTION}
-        return acted | _collect_ancestors(acted)
-
-    @cached_property
-    def _event_texts(self) -> set[str]:
-        return {text.strip() for event in self._events for text in (event.text, event.output)}
-
-    @cached_property
-    def _recorded_calls(self) -> set[tuple[str | None, str]]:
-        return {(event.name, format_value(event.arguments)) for event in self._events if event.name}
+        self.records = self.calls = self.logger_records = 0
+        pointers = {event.pointer for event in events}
+        self._read_pointers = pointers | {e.output_pointer for e in events if e.output_pointer}
+        self._ancestor_pointers = collect_ancestors(self._read_pointers)
+        acted = {event.pointer for event in events if event.kind is Kind.ACTION}
+        self._action_pointers = acted | collect_ancestors(acted)
+        self._event_texts = {
+            text.strip() for event in events for text in (event.text, event.output)
+        }
+        self._recorded_calls = {(e.name, format_value(e.arguments)) for e in events if e.name}
 
     def count_unread(self, value: Json, pointer: str) -> None:
         """Count the unread records and calls in a value."""
@@ -221,7 +293,7 @@ class _UnreadCounter:
             self.records += self._count_records(value)
             return
         if is_object(value) and not _LABEL_KEYS.isdisjoint(value):
-            self.logger_records += _is_logger_record(value)
+            self.logger_records += (text_at(value, *_LEVEL_KEYS) or "").lower() in _LOG_LEVELS
             # For example, the record of a command that was read as a message.
             self.calls += (
                 _is_call_type(text_at(value, *_TYPE_KEYS) or "")
@@ -237,26 +309,24 @@ class _UnreadCounter:
         if not is_object(value) or get_role(value) in _NON_AGENT_ROLES:
             return 0
         kind = text_at(value, *_TYPE_KEYS) or ""
-        if _is_call(value, kind):
+        # Spans of every kind have a name and an input.
+        is_named = not _CALL_TYPE.search(kind) and is_call_like(value) and not is_span(value)
+        if is_named or _is_call_type(kind):
             call = parse_call(value)
-            if (
-                call is not None
-                and (call.name, format_value(call.arguments)) in self._recorded_calls
-            ):
+            if call and (call.name, format_value(call.arguments)) in self._recorded_calls:
                 return 0  # the same call is recorded twice
             self.calls += 1
             return 1
         within = sum(self._count_records(child) for _, child in _iter_children(value))
         if within or _RESULT_TYPE.search(kind):
             return within
-        return int(any(self._is_unread_text(child) for child in value.values()))
-
-    def _is_unread_text(self, value: Json) -> bool:
-        """Return whether a value is a text of several words that is not in any event."""
-        return (
-            isinstance(value, str)
-            and len(value.split(None, 2)) > 1
-            and value.strip() not in self._event_texts
+        # Texts of several words that are in no event.
+        texts = (child for child in value.values() if isinstance(child, str))
+        return int(
+            any(
+                len(text.split(None, 2)) > 1 and text.strip() not in self._event_texts
+                for text in texts
+            )
         )
 
 
@@ -264,36 +334,9 @@ def _is_call_type(kind: str) -> bool:
     return _CALL_TYPE.search(kind) is not None and _RESULT_TYPE.search(kind) is None
 
 
-def _is_call(value: dict[str, Json], kind: str) -> bool:
-    if _CALL_TYPE.search(kind):
-        return _is_call_type(kind)
-    # Spans of every kind have a name and an input.
-    return is_call_like(value) and not is_span(value)
-
-
-def _is_logger_record(value: dict[str, Json]) -> bool:
-    level = text_at(value, *_LEVEL_KEYS)
-    return level is not None and level.lower() in _LOG_LEVELS
-
-
 def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the arrays and objects in a value that may belong to the run, with their keys."""
-    if is_list(value):
-        for index, item in enumerate(value):
-            if isinstance(item, (dict, list)):
-                yield str(index), item
-    elif is_object(value):
-        for key, child in value.items():
-            if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
-                yield escape(key), child
-
-
-def _collect_ancestors(pointers: Iterable[str]) -> set[str]:
-    """Return the pointers to all ancestors of the values at the given pointers."""
-    ancestors: set[str] = set()
-    for pointer in pointers:
-        end = pointer.rfind("/")
-        while end >= 0 and pointer[:end] not in ancestors:
-            ancestors.add(pointer[:end])
-            end = pointer.rfind("/", 0, end)
-    return ancestors
+    entries = enumerate(value) if is_list(value) else value.items() if is_object(value) else ()
+    for key, child in entries:
+        if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
+            yield escape(str(key)), child

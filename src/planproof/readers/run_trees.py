@@ -30,7 +30,7 @@ from planproof.readers.toolkit.span import (
     SpanKind,
     is_span,
 )
-from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_reading import SpanWriter, skip_unread_spans
 from planproof.readers.toolkit.span_source import build_span_tree, iter_span_records
 from planproof.readers.toolkit.tool_calls import parse_call
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
@@ -97,6 +97,7 @@ def add_runs(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
     SpanWriter(builder, conventions).add_spans(spans)
     if runs and not any(draft.actor == "user" for draft in builder.drafts[first:]):
         _add_task(builder, first, runs)
+    skip_unread_spans(builder, spans)
 
 
 def _iter_runs(source: Source) -> Iterator[tuple[str, Json]]:

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object
-from planproof.core.pointer import escape, resolve
+from planproof.core.json_values import is_object
 from planproof.core.trace import Event, EventStatus, Kind, SkippedPart, Trace
-from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
+from planproof.readers.record_counts import find_record_list, has_words
 
 _LINES = re.compile(r"L(\d{1,12})(?:-(\d{1,12}))?")
-_DOUBTFUL = ("no rule", "unknown", "contains nothing", "not ")
-_MAX_SEARCH_DEPTH = 12
+_DOUBTFUL = ("no rule", "unknown", "contains nothing", "nothing in it", "not ")
 
 
 @dataclass(slots=True)
@@ -37,7 +35,8 @@ class RecordRow:
     @property
     def is_unread(self) -> bool:
         """Whether nothing was read from the record, and nothing says why."""
-        return not (self.events or self.results or self.skipped or self.part_of)
+        is_known = self.events or self.results or self.skipped or self.part_of
+        return not is_known and has_words(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,42 +143,20 @@ def _make_text_row(lines: Sequence[str], first: int, last: int) -> RecordRow:
 
 def _iter_document_rows(document: Json, trace: Trace) -> Iterator[RecordRow]:
     """Yield the items of the list that the events come from, after the rest of the document."""
-    path, items = _find_record_list(document, trace)
+    path, items = find_record_list(document, trace)
     if not items:
         yield RecordRow("", _format(document))
         return
-    if path:
+    if path or is_object(document):
         yield RecordRow("", _format(_without(document, path.split("/")[1:])))
     for key, item in items:
         yield RecordRow(f"{path}/{key}", _format(item))
 
 
-def _find_record_list(document: Json, trace: Trace) -> tuple[str, list[tuple[str, Json]]]:
-    """Return the path of the outermost list, or object of records, with more than one item read."""
-    pointers = [event.pointer for event in trace.events] or [p.pointer for p in trace.skipped]
-    path, value = "", document
-    for _ in range(_MAX_SEARCH_DEPTH):
-        depth = path.count("/") + 1
-        steps = {"/".join(pointer.split("/")[: depth + 1]) for pointer in pointers}
-        children = {step for step in steps if step.startswith(f"{path}/")}
-        if is_list(value) and (len(children) > 1 or len(value) > 1):
-            return path, [(str(index), item) for index, item in enumerate(value)]
-        if len(children) > 1 and is_object(value):
-            return path, [(escape(key), item) for key, item in value.items()]
-        if len(children) != 1:
-            break
-        path = children.pop()
-        try:
-            value = resolve(document, path)
-        except InvalidInput:
-            break
-    return "", []
-
-
 def _without(document: Json, keys: Sequence[str]) -> Json:
-    """Return a document with the value at a path left out."""
-    if not keys:
-        return "…"
+    """Return a document without the records at a path."""
+    if not keys and is_object(document):
+        return {k: "…" if isinstance(v, dict | list) else v for k, v in document.items()}
     if is_object(document) and keys[0] in document:
         return {**document, keys[0]: _without(document[keys[0]], keys[1:])}
     return "…"

@@ -54,6 +54,7 @@ DECLARATION_LABELS = {
 
 # Far more than any report shows. Truncate before the other work: a text may be megabytes.
 _MAX_TEXT_LENGTH = 20_000
+_DIGEST_CHARS = len("sha256:") + 12
 _MAX_NAMED = 5
 
 TextSanitizer: TypeAlias = Callable[[str], str]
@@ -140,7 +141,13 @@ def format_cost(cost: Usage) -> str:
 
 
 def format_model_notes(verdict: Verdict) -> Iterator[str]:
-    """Yield notes on the models asked, rejected evidence, samples, and warnings."""
+    """Yield notes on the contract, the models asked, rejected evidence, samples, and warnings."""
+    if contract := verdict.contract:
+        name = contract.name or contract.digest[:_DIGEST_CHARS]
+        compiler = f", compiled by {contract.compiler}" if contract.compiler else ""
+        yield f"contract {name}{compiler}; extras: only actions are checked"
+        if contract.plan != "given":
+            yield f"the plan was {contract.plan} in a trace, which may have influenced the contract"
     if verdict.judge and verdict.judge.models:
         models = ", ".join(verdict.judge.models)
         yield f"asked {models}" + (f": {format_cost(verdict.cost)}" if verdict.cost else "")

@@ -84,6 +84,16 @@ def test_the_model_is_told_once_what_is_wrong(
     assert reason in again or "less than half" in again
 
 
+def test_the_examples_for_a_text_are_profiles_of_texts(
+    planproof: CommandLine, folder: Path, server: ScriptedModel, answers: list[str]
+) -> None:
+    answers.append(PROFILE)
+    _suggest(planproof, folder, server, "User: Fix it.\nAgent: Done.\n")
+    asked = _asked(server, 0)
+    assert "name: bedrock-console" in asked
+    assert "name: gemini-cli" not in asked
+
+
 def test_two_invalid_answers_are_a_failure(
     planproof: CommandLine, folder: Path, server: ScriptedModel, answers: list[str]
 ) -> None:

@@ -135,6 +135,11 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
             Declarer.AGENT,
         ),
         (
+            _says(f"I will try an alternative approach:\n\n{_LIST}"),
+            DeclarationKind.ANNOUNCED_LIST,
+            Declarer.AGENT,
+        ),
+        (
             {"kind": Kind.REASONING, "actor": "assistant", "text": _LIST},
             DeclarationKind.ANNOUNCED_LIST,
             Declarer.AGENT,
@@ -199,6 +204,9 @@ def test_every_sort_of_declaration_is_found(
         "You can follow these steps to reset it:\n1. Open the settings\n2. Press reset",
         "These are the steps I have taken:\n1. Read the file\n2. Fixed the bug",
         "The facts:\n1. The dog genome was mapped in 2004.\n2. It was updated.",
+        "I can speak to our approach:\n1. Safety: it comes first.\n2. Values: they are written.",
+        "Let me look at both files:\n1. `a.py` defines the levels.\n2. `b.py` has the bug.",
+        "We will need the following:\n1. Two eggs\n2. Flour\n3. A bowl",
         "It works now.",
     ],
 )

@@ -758,6 +758,12 @@ def test_the_call_of_a_sub_agent_names_the_call_that_started_it() -> None:
     assert [event.parent for event in trace.events] == [None, None, "e2", "e2"]
 
 
+def test_a_record_that_repeats_a_call_is_named() -> None:
+    trace = read_trace(Source.from_value(SAMPLES["copilot-cli"][0][0]))
+    repeated = [part.pointer for part in trace.skipped if part.why == "repeats a call"]
+    assert repeated == ["L5"]
+
+
 def test_a_failed_command_has_its_status() -> None:
     trace = read_trace(Source.from_value(SAMPLES["codex-exec"][0][0]))
     make = trace.events[3]

@@ -199,6 +199,7 @@ def test_messages_of_a_team(document: Any) -> None:
         "tool call without a name",
         "not a result",
         "repeats the output of the preceding calls",
+        "nothing in it is an event",
     ]
 
 

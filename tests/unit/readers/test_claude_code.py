@@ -56,7 +56,7 @@ def test_a_coding_session() -> None:
     assert dug.parent == trace.events[4].parent == task.id
     assert trace.events[-1].parent is None
     assert trace.events[1].time == "2025-09-03T00:47:20Z"
-    assert skipped(trace) == []
+    assert skipped(trace) == [("L8", "metadata of the session")]
 
 
 def test_one_answer_in_several_lines_is_one_turn_and_its_words_are_a_thought() -> None:
@@ -110,7 +110,7 @@ def test_the_program_speaks_in_the_users_place() -> None:
         ("system", "assistant"),
         ("message", "user"),
     ]
-    assert skipped(trace) == []
+    assert skipped(trace) == [("L7", "metadata of the session")]
 
 
 def test_what_was_typed_while_the_agent_worked_is_the_users() -> None:

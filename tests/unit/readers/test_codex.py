@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_rollout() -> None:
     assert (shell.output, shell.output_pointer) == ("a.ts", "L5/payload/output")
     assert (shell.turn, shell.actor) == (trace.events[1].turn, "assistant")
     assert shell.time == "2025-09-25T01:22:23Z"
-    assert [part.pointer for part in trace.skipped] == ["L6/payload"]
+    assert [part.pointer for part in trace.skipped] == ["L1", "L6/payload"]
 
 
 def test_screen_updates_are_not_events() -> None:
@@ -77,7 +78,8 @@ def test_screen_updates_are_not_events() -> None:
         ("system", "system", "interrupted"),
         ("system", "system", "So far: nothing."),
     ]
-    assert trace.skipped == ()
+    kinds = Counter(part.why.partition(";")[0] for part in trace.skipped)
+    assert kinds == {"metadata of the session": 2, "a notice for display": 4}
 
 
 def test_calls_of_one_answer_and_the_words_before_them() -> None:
@@ -137,7 +139,10 @@ def test_tools_of_other_kinds() -> None:
     assert (patched.name, patched.text, patched.output) == ("apply_patch", "*** Begin Patch", "ok")
     assert (searched.name, searched.arguments) == ("web_search", {"query": "rain"})
     assert brief(trace)[-1] == ("observation", None, "nobody asked")
-    assert [part.why for part in trace.skipped] == ["unknown item type 'odd'"]
+    assert [part.why for part in trace.skipped] == [
+        "metadata of the session",
+        "unknown item type 'odd'",
+    ]
 
 
 def test_a_tool_that_is_not_there() -> None:
@@ -153,6 +158,13 @@ def test_a_proposed_plan_is_set_apart() -> None:
         ("message", None, "So:"),
         ("message", None, "Shall I?"),
     ]
+
+
+def test_items_with_the_same_id_and_other_content_are_read() -> None:
+    trace = read(lines(back("x", "lost"), call("a", "x"), call("b", "x"), back("x", "found")))
+    assert brief(trace) == [("observation", None, "lost"), ("action", "a", ""), ("action", "b", "")]
+    assert [event.output for event in actions(trace)].count("found") == 1
+    assert not [part for part in trace.skipped if "duplicate" in part.why]
 
 
 def test_what_a_resumed_session_repeats_is_read_once() -> None:
@@ -176,7 +188,7 @@ def test_the_first_generation_has_bare_items() -> None:
     assert trace.reader == "codex"
     assert brief(trace) == [("message", None, "Go."), ("action", "shell", "")]
     assert (trace.events[1].output, trace.events[1].status) == ("a\n", "ok")
-    assert trace.skipped == ()
+    assert [part.pointer for part in trace.skipped] == ["L1", "L3", "L5"]
 
 
 @pytest.mark.parametrize(

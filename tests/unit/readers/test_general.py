@@ -46,5 +46,6 @@ def test_deep_documents_are_walked() -> None:
 def test_a_record_in_which_nothing_is_recognised_is_named() -> None:
     trace = read([MESSAGE, {"weather": "fine"}, 3, CALL])
     assert [(part.pointer, part.why) for part in trace.skipped] == [
-        ("/1", "contains nothing that looks like an event")
+        ("/1", "contains nothing that looks like an event"),
+        ("/2", "nothing in it is an event"),
     ]

@@ -121,7 +121,7 @@ def test_prompts_are_read_once() -> None:
     [ran] = actions(trace)
     assert (ran.output, ran.output_pointer) == ("a", "/events/2/result")
     assert ran.time == "2026-01-01T09:00:00+00:00"
-    assert [part.pointer for part in trace.skipped] == ["/events/3"]
+    assert [part.pointer for part in trace.skipped] == ["/events/3", "/events/0", "/events/5"]
 
 
 def test_long_texts_are_in_attachments() -> None:
@@ -242,7 +242,8 @@ def test_events_inside_tools_and_subtasks_of_older_logs() -> None:
         ("too long", None, "system"),
         ("broke", None, "system"),
     ]
-    assert [part.pointer for part in trace.skipped] == ["/events/9"]
+    scored = ["/events/3", "/events/4", "/events/5"]
+    assert [part.pointer for part in trace.skipped] == ["/events/9", "/events/0", *scored]
 
 
 @pytest.mark.parametrize(

@@ -236,6 +236,13 @@ def test_a_specstory_session() -> None:
     assert shell.time == "2026-01-12 15:08:43Z"
 
 
+def test_a_heading_is_part_of_the_first_event_below_it() -> None:
+    text = "_**User**_\n\nGo.\n\n_**Agent**_\n\nI go.\n"
+    trace = read_specstory(text)
+    assert [event.pointer for event in trace.events] == ["L1-3", "L5-7"]
+    assert [event.text for event in trace.events] == ["Go.", "I go."]
+
+
 def test_a_specstory_session_of_an_older_version() -> None:
     trace = read_specstory(OLD_SPECSTORY)
     assert brief(trace) == [

@@ -178,8 +178,21 @@ def test_invalid_messages_and_calls_are_skipped() -> None:
         "/61",
         "/62/tool_calls/0",
         "/62/tool_calls/1",
+        "/64",
     ]
     assert trace.events[-1].pointer == "/63"
+
+
+def test_the_answer_beside_the_messages_of_a_request_is_read() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "finish", "arguments": "{}"}}
+    log = {
+        "messages": [{"role": "user", "content": "Go."}],
+        "response": {"choices": [{"message": {"role": "assistant", "tool_calls": [call]}}, 3]},
+    }
+    trace = read(log)
+    assert trace.reader == "openai-messages"
+    assert brief(trace) == [("message", None, "Go."), ("action", "finish", "")]
+    assert trace.events[1].pointer == "/response/choices/0/message/tool_calls/0"
 
 
 def test_a_failed_result_says_so() -> None:

@@ -83,7 +83,7 @@ def test_internal_records_are_not_events() -> None:
     )
     assert brief(trace) == [("system", None, "You are an agent."), ("message", None, "Go.")]
     assert trace.events[1].images[0].url == "https://a.example/b.png"
-    assert [part.pointer for part in trace.skipped] == ["/6/args", "/7"]
+    assert [part.pointer for part in trace.skipped] == ["/2", "/3", "/4", "/5", "/6/args", "/7"]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_events_of_the_sdk() -> None:
     assert ran.output_pointer == "/4/observation/content/0/text"
     assert (failed.arguments, failed.output) == ({"comand": "ls"}, "no command")
     assert (failed.status, failed.turn) == ("error", ran.turn)
-    assert trace.skipped == ()
+    assert [part.pointer for part in trace.skipped] == ["/6"]
 
 
 @pytest.mark.parametrize(

@@ -68,4 +68,5 @@ def test_what_is_unknown_is_skipped() -> None:
         "tool call without a name",
         "not a message part",
         "neither a request nor a response",
+        *["nothing in it is an event"] * 20,
     ]

@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
-from planproof.core.trace import Event, Kind, RecordCounts, Trace
+from planproof.core.trace import Event, Kind, RecordCounts, SkippedPart, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
-from planproof.readers.record_counts import count_unread_characters, explain_not_understood
+from planproof.readers.record_counts import (
+    count_unread_characters,
+    explain_not_understood,
+    find_unread_records,
+)
 from tests.unit.readers.samples import ALL, read
 
 
@@ -205,7 +209,37 @@ def test_characters_that_became_no_event_are_counted(document: Any, unread: int)
     assert count_unread_characters(source, read_trace(source)) == unread
 
 
+def test_what_repeats_other_parts_is_not_unread() -> None:
+    source = Source.from_value([{"text": "said"}, {"text": "said"}, {"text": "not read"}])
+    skipped = (SkippedPart("/1", "again", repeats=True), SkippedPart("/2", "unknown"))
+    assert count_unread_characters(source, Trace((), skipped=skipped)) == len("not read")
+
+
 def test_lines_that_no_event_points_to_are_unread() -> None:
     source = Source.from_text("first\nsecond\nthird\n")
     trace = Trace((Event(id="e1", kind=Kind.MESSAGE, pointer="L2", text="second"),))
     assert count_unread_characters(source, trace) == len("first") + len("third")
+
+
+@pytest.mark.parametrize(
+    ("document", "skipped"),
+    [
+        ("first\nsecond\n\nthird\n---\n\x1b[31m\n\x1b[0m", ["L1", "L4"]),
+        ([{"text": "a"}, {"text": "b"}, {"text": "c"}], ["/0", "/2"]),
+        ({"id": 1, "items": [{"text": "a"}, {"text": "b"}]}, ["/items/0"]),
+        ('{"text": "a"}\n{"text": "b"}\n{"text": "c"}', ["L1", "L3"]),
+    ],
+)
+def test_records_of_which_nothing_was_read_are_named(document: Any, skipped: list[str]) -> None:
+    source = Source.from_value(document)
+    places = {"text": "L2", "jsonl": "L2/text", "json": f"{skipped[0][:-1]}1/text"}
+    event = Event(id="e1", kind=Kind.MESSAGE, pointer=places[source.form], text="b")
+    unread = find_unread_records(source, Trace((event,)))
+    assert [part.pointer for part in unread] == skipped
+    assert {part.why for part in unread} == {"nothing in it is an event"}
+
+
+def test_lines_between_the_chunks_of_an_event_are_part_of_it() -> None:
+    source = Source.from_value('{"a": 1}\n{"a": 2}\n{"a": 3}\n{"a": 4}')
+    event = Event(id="e1", kind=Kind.MESSAGE, pointer="L1-3/a")
+    assert [part.pointer for part in find_unread_records(source, Trace((event,)))] == ["L4"]

@@ -147,6 +147,85 @@ def test_records_that_are_written_again_are_read_once() -> None:
     assert len(_calls(suggestion)) == 3
 
 
+def test_a_call_that_is_recorded_twice_is_read_once() -> None:
+    records: list[dict[str, Any]] = []
+    for n, path in ((1, "a"), (2, "b")):
+        call = {"callRef": f"r{n}", "toolName": "read", "args": {"path": path}}
+        records.append({"event": "ToolCallStarted", "tool": {**call, "result": None}})
+        records.append({"event": "ToolCallCompleted", "tool": {**call, "result": f"text {path}"}})
+    suggestion = _suggest(_lines(*records))
+    assert "repeated_calls: drop" in suggestion.text
+    assert _calls(suggestion) == [
+        ("read", {"path": "a"}, "text a"),
+        ("read", {"path": "b"}, "text b"),
+    ]
+
+
+def test_ids_that_are_used_again_for_other_calls_are_not_repeats() -> None:
+    records = [{"type": "tool_call", "id": "c0", "name": "ls", "args": {"n": n}} for n in range(3)]
+    assert len(_calls(_suggest(_lines(*records)))) == 3
+
+
+def test_calls_and_results_without_types_are_told_by_their_keys() -> None:
+    def part(kind: str, **fields: Any) -> dict[str, Any]:
+        return {"text": None, "toolRequest": None, "toolResponse": None, kind: fields}
+
+    trace = [
+        {"role": "user", "content": [{"text": "Read a and b."}]},
+        {
+            "role": "model",
+            "content": [
+                part("toolRequest", ref="r1", name="read", input={"path": "a"}),
+                part("toolRequest", ref="r2", name="read", input={"path": "b"}),
+            ],
+            "finish_reason": "tool_calls",
+        },
+        {
+            "role": "tool",
+            "content": [
+                part("toolResponse", ref="r2", name="read", output="second"),
+                part("toolResponse", ref="r1", name="read", output="first"),
+            ],
+        },
+        {"role": "model", "content": [{"text": "Read."}], "finish_reason": "stop"},
+    ]
+    suggestion = _suggest({"version": 2, "turns": trace})
+    assert _calls(suggestion) == [
+        ("read", {"path": "a"}, "first"),
+        ("read", {"path": "b"}, "second"),
+    ]
+    assert _texts(suggestion) == [("user", "Read a and b."), ("assistant", "Read.")]
+    assert "finish_reason" not in suggestion.text
+
+
+def test_text_parts_belong_to_the_one_who_said_them() -> None:
+    parts = [{"content_type": "text", "text": "Read it."}]
+    asked = {"role": "user", "items": parts}
+    said = {"role": "assistant", "items": [{"content_type": "text", "text": "I do."}]}
+    suggestion = _suggest({"log": [asked, said]})
+    assert _texts(suggestion) == [("user", "Read it."), ("assistant", "I do.")]
+
+
+def test_calls_written_in_messages_are_recognised_if_there_are_no_others() -> None:
+    written = "Thought: I look.\nAction: search\nAction Input: Paris"
+    suggestion = _suggest(
+        [
+            {"who": "human", "sender": "user", "text": "Where is Paris?"},
+            {"who": "bot", "sender": "agent", "text": written},
+            {"who": "human", "sender": "user", "text": "Observation: in France"},
+        ]
+    )
+    assert "actions: true" in suggestion.text
+    assert [name for name, *_ in _calls(suggestion)] == ["search"]
+
+
+def test_another_list_is_tried_if_the_first_has_no_calls() -> None:
+    said = [{"role": role, "text": "Some words."} for role in ("user", "assistant", "user")]
+    used = [{"tool": "ls", "args": {"p": "/"}, "result": "a.txt"}]
+    suggestion = _suggest({"chat": {"turns": said}, "trail": used})
+    assert _calls(suggestion) == [("ls", {"p": "/"}, "a.txt")]
+
+
 def test_a_file_that_a_reader_knows_is_named() -> None:
     suggestion = _suggest(
         [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
@@ -203,6 +282,27 @@ TEXTS: dict[str, tuple[str, Sequence[str]]] = {
             "Note: x\nNote: y\nNote: z\nAgent: Done.\n"
         ),
         ["user", "message", "message"],
+    ),
+    "calls as JSON": (
+        (
+            "Input: Fix it.\n2026-01-02 10:00:01 INFO step one of two\nActions: [\n"
+            '  {"name": "read", "input": {"path": "a"}},\n  {"name": "ping", "input": {}}\n]\n'
+            "2026-01-02 10:00:02 INFO step one of two\nResponse: hello\n"
+            '2026-01-02 10:00:03 INFO step two of two\nActions: [{"name": "ping", "input": {}}]\n'
+            "2026-01-02 10:00:04 INFO step two of two\nResponse: pong\nOutput: Done.\n"
+        ),
+        ["user", "read=hello", "ping=", "ping=pong", "message"],
+    ),
+    "arguments below": (
+        (
+            'User: Fix it.\nUsing tool: read\nTool Input: {"path": "a"}\nTool Output: hello\n'
+            "Agent: Done.\n"
+        ),
+        ["user", "read=hello", "message"],
+    ),
+    "names in quotes": (
+        'User: Fix it.\n-> Calling tool: \'read\' with arguments: {"path": "a"}\nResult: hello\n',
+        ["user", "read=hello"],
     ),
     "names alone": (
         'User: Fix it.\nCalling tool: read_file\n{"path": "a"}\nTool output: hello\nAgent: Done.\n',

@@ -30,6 +30,8 @@ def test_every_event_is_beside_one_record(name: str) -> None:
     source = Source.from_value(ALL[name])
     trace = read_trace(source)
     rows = build_rows(source, trace)
+    # Lines and items of a list; other keys of a document hold settings.
+    assert not [row.pointer for row in rows if row.is_unread and row.pointer[-1:].isdecimal()]
     placed = [event.id for row in rows for event in row.events]
     assert sorted(placed) == sorted(event.id for event in trace.events)
     find_doubts(rows, trace)
@@ -62,6 +64,21 @@ def test_the_items_of_a_list_are_records_and_the_rest_comes_first() -> None:
         ("/messages/1", ["e2"], []),
     ]
     assert json.loads(rows[0].raw) == {"id": 7, "messages": "…"}
+
+
+def test_values_beside_the_records_of_an_object_are_no_records() -> None:
+    document = {"id": "r", "ask": {"text": "hi"}, "answer": [{"text": "hello"}]}
+    events = tuple(
+        Event(id=f"e{number}", kind=Kind.MESSAGE, pointer=pointer)
+        for number, pointer in enumerate(("/ask/text", "/answer/0/text"), 1)
+    )
+    rows = build_rows(Source.from_value(document), Trace(events))
+    assert [_shown(row) for row in rows] == [
+        ("", [], []),
+        ("/ask", ["e1"], []),
+        ("/answer", ["e2"], []),
+    ]
+    assert json.loads(rows[0].raw) == {"id": "r", "ask": "…", "answer": "…"}
 
 
 def test_a_text_is_divided_by_the_lines_of_events() -> None:

@@ -11,25 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from planproof.core.finding import Status
+from planproof.llm.answer_fields import Text, wrap_in_list
 
 CONDITION_FAILED = "condition_failed"
 _DASH = re.compile("[-–]")
 _MAX_RANGE_CHARS = 1_000
 _MAX_RANGE_IDS = 100_000
 """Maximum number of ids from all ranges of an answer; more than that is noise."""
-
-
-def _as_text(value: object) -> object:
-    """Convert a number to text: models may print step "3" as 3."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-_Text = Annotated[str, BeforeValidator(_as_text)]
-
-
-def _as_list(value: object) -> object:
-    """Wrap a single value in a list."""
-    return [value] if isinstance(value, str) else value
 
 
 class StepKind(StrEnum):
@@ -53,20 +41,20 @@ class _AnswerModel(BaseModel):
 class Citation(_AnswerModel):
     """An event, and words that stand in it."""  # words: exempt
 
-    event: _Text = Field(description="Id of one event, such as e4.")
-    quote: _Text = Field(description="Words copied from that event, letter by letter.")
+    event: Text = Field(description="Id of one event, such as e4.")
+    quote: Text = Field(description="Words copied from that event, letter by letter.")
 
 
 class StepAnswer(_AnswerModel):
     """What became of a step."""
 
-    step: _Text = Field(description="Number of the step, as printed in the plan.")
-    kind: Annotated[list[Literal["act", "check", "tell", "think"]], BeforeValidator(_as_list)] = (
-        Field(description="What the step asks for; several for a step of several parts.")
-    )
+    step: Text = Field(description="Number of the step, as printed in the plan.")
+    kind: Annotated[
+        list[Literal["act", "check", "tell", "think"]], BeforeValidator(wrap_in_list)
+    ] = Field(description="What the step asks for; several for a step of several parts.")
     status: Literal["executed", "partial", "missing", "ambiguous", "condition_failed"]
     evidence: list[Citation] = Field(description="What shows it; none for a missing step.")
-    events: list[_Text] = Field(
+    events: list[Text] = Field(
         description="Every other event that belongs to the step, as ids or ranges: e4, e7-e12."
     )
 
@@ -74,9 +62,9 @@ class StepAnswer(_AnswerModel):
 class ExtraAnswer(_AnswerModel):
     """Something that no step covers."""
 
-    events: list[_Text] = Field(description="Ids or ranges: e4, e7-e12.")
+    events: list[Text] = Field(description="Ids or ranges: e4, e7-e12.")
     severity: Literal["major", "minor"]
-    quote: _Text = Field(description="Words copied from the first of these events.")
+    quote: Text = Field(description="Words copied from the first of these events.")
 
 
 class AuditAnswer(_AnswerModel):

@@ -13,7 +13,7 @@ from planproof.checking.confidence import compute_extra_features, estimate_confi
 from planproof.checking.event_text import cite
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
-from planproof.checking.rules import Analysis
+from planproof.checking.similarity_analysis import Analysis
 from planproof.checking.step_status import CONDITION_NOT_MET
 from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.core.plan import Plan, Step

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from planproof.checking.rules import Analysis, Rules, analyze
+from planproof.checking.rules import Rules
+from planproof.checking.similarity_analysis import Analysis, analyze
+from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
@@ -40,6 +42,7 @@ class AuditingJudge:
             Rules(self.vocabulary).fingerprint,
             self.model.fingerprint,
             *(options.budget, options.doubt, options.image_urls),
+            *((contract_digest(options.contract),) if options.contract else ()),
         )
 
     def _build_auditor(

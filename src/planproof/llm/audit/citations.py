@@ -12,7 +12,7 @@ from msgspec import structs
 from planproof.checking.candidates import addresses_judge, remove_restatements
 from planproof.checking.effects import analyze_effect, find_idle_names
 from planproof.checking.event_text import cite, collect_strings, flatten_arguments, format_call
-from planproof.checking.rules import Analysis
+from planproof.checking.similarity_analysis import Analysis
 from planproof.contracts.values import fold
 from planproof.core.finding import Evidence
 from planproof.core.phrases import format_name, join_items

@@ -3,55 +3,68 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at
+from planproof.core.json_values import is_list, is_object
 from planproof.readers.decoding.source import Source
 from planproof.readers.record_counts import NON_RUN_KEYS
-from planproof.readers.suggestion.json_rules import RuleSet, suggest_rules
+from planproof.readers.suggestion.json_rules import PairPart, RuleSet, iter_rules, suggest_rules
 from planproof.readers.suggestion.record_shape import (
     MAX_RECORDS,
-    TYPE_WEIGHTS,
     RecordShape,
     find_key,
     find_pair,
+    get_at,
     is_time,
     last_key,
+    rate_type_key,
     write_step,
 )
 from planproof.readers.suggestion.record_words import classify_words, split_words
 from planproof.readers.suggestion.yaml_writer import Draft, Yaml
+from planproof.readers.toolkit.profile_paths import value_text
 from planproof.readers.toolkit.tool_calls import is_call_like
 
 _MAX_VISITS = 50_000
 _MAX_DEPTH = 6
 _MAX_REPEATS = 20
 _MOST = 0.9
+_INSIDE = 1_000_000
 _EVENT_KEYS = frozenset("thought observation action tool_calls function_call tool_name".split())
 _TIME_KEYS = ("timestamp", "time", "created_at", "createdAt", "ts")
 _ACTOR_KEYS = ("agent", "agent_name", "agentName", "actor", "speaker", "sender")
 _TURN_KEYS = ("turn", "turn_id", "turnId", "step", "step_id", "iteration", "response_id")
 
 
-def suggest_json_profile(source: Source, draft: Draft) -> RuleSet:
-    """Add to a draft what is found in JSON or JSON Lines; return the rules."""
+def suggest_json_profile(source: Source, draft: Draft, choice: int = 0) -> RuleSet | None:
+    """Add to a draft what is found in JSON or JSON Lines; return the rules.
+
+    `choice` is the number of the list that is taken for the records, from the most likely one; None
+    is returned if there are fewer lists.
+    """
     if source.form == "jsonl":
         draft.values["form"] = "jsonl"
-        path, records = "", [value for _, value in source.document if is_object(value)]
-        total = len(source.document)
+        lists = [("", [value for _, value in source.document if is_object(value)])]
     else:
-        path, records, total = _find_records(source.document)
+        lists = _find_record_lists(source.document)
+    if choice >= len(lists):
+        return None
+    path, records = lists[choice]
     shape = RecordShape(records)
     found = suggest_rules(shape.records)
-    _pair_results(found, draft)
+    _add_ids(found, draft)
     _add_detection(source, draft, shape, found, path)
     if path:
         draft.values["records"] = path
-        draft.comments["records"] = f"{len(records):,} objects of {total:,} values are here."
+        draft.comments["records"] = f"{len(records):,} objects are here."
     _add_record_fields(draft, shape, found)
     _add_repeats(draft, shape, found)
+    for rule in () if found.calls else iter_rules(found.rules):
+        if isinstance(text := rule.get("message"), str):
+            # The agent may write its calls into its messages.
+            rule["message"] = dict[str, Yaml](text=text, actions=True)
     draft.values["rules"] = [*found.rules] or [{"ignore": "not recognised"}]
     draft.comments["rules"] = (
         "The first rule whose condition holds is applied. The types of records are told by "
@@ -62,28 +75,23 @@ def suggest_json_profile(source: Source, draft: Draft) -> RuleSet:
     return found
 
 
-def _find_records(document: Json) -> tuple[str, list[dict[str, Json]], int]:
-    """Return the path of the list that holds the events, its objects, and all that it holds."""
+def _find_record_lists(document: Json) -> list[tuple[str, list[dict[str, Json]]]]:
+    """Return the paths of the lists that may hold the events, with their objects; likely first."""
     search = _RecordSearch()
     search.visit(document, "", 0)
-    best: tuple[float, str] | None = None
+    rated: dict[str, float] = {}
     for path, objects in search.found.items():
         looked_at = objects[:MAX_RECORDS]
         informative = sum(map(_has_evidence, looked_at))
-        share = informative / max(len(looked_at), 1)
-        inside = best is not None and path.startswith(f"{best[1]}.")
-        # A list inside records is read by the rules of the records.
-        if informative and not (inside and best is not None and best[0] > 0):
-            rating = informative * (0.5 + share)
-            if best is None or rating > best[0]:
-                best = rating, path
-    if best is None:
-        longest = max(search.found, key=lambda path: len(search.found[path]), default=None)
-        if longest is None:
-            return ".", [document] if is_object(document) else [], 1
-        best = 0.0, longest
-    objects = search.found[best[1]]
-    return best[1], objects, search.totals[best[1]]
+        # A list inside records is read by the rules of the records, unless nothing is found there.
+        inside = any(rated[outer] and path.startswith(f"{outer}.") for outer in rated)
+        rating = informative * (0.5 + informative / max(len(looked_at), 1))
+        rated[path] = rating / _INSIDE if inside else rating
+    if not any(rated.values()):
+        rated = {path: float(len(objects)) for path, objects in search.found.items()}
+    ordered = sorted(rated, key=lambda path: -rated[path])
+    whole = (".", [document] if is_object(document) else [])
+    return [(path, search.found[path]) for path in ordered] or [whole]
 
 
 class _RecordSearch:
@@ -91,7 +99,6 @@ class _RecordSearch:
 
     def __init__(self) -> None:
         self.found: dict[str, list[dict[str, Json]]] = {}
-        self.totals: Counter[str] = Counter()
         self._visits = 0
 
     def visit(self, value: Json, path: str, depth: int) -> None:
@@ -116,7 +123,6 @@ class _RecordSearch:
         objects = [item for item in values if is_object(item)]
         if 2 * len(objects) >= len(values) and objects:
             self.found.setdefault(inner, []).extend(objects)
-            self.totals[inner] += len(values)
         for item in values:
             if is_object(item) or is_list(item):
                 self.visit(item, inner, depth + 1)
@@ -124,32 +130,69 @@ class _RecordSearch:
 
 def _has_evidence(record: Mapping[str, Json]) -> bool:
     """Return whether a record looks like an event of a run."""
-    kind = text_at(dict(record), *TYPE_WEIGHTS)
-    if kind is not None and classify_words(split_words(kind)) is not None:
+    kinds = [value for key, value in record.items() if rate_type_key(key)]
+    if any(isinstance(kind, str) and classify_words(split_words(kind)) for kind in kinds):
         return True
     return is_call_like(dict(record)) or not _EVENT_KEYS.isdisjoint(record)
 
 
-def _pair_results(found: RuleSet, draft: Draft) -> None:
-    """Add to calls and results the ids by which they belong together."""
+def _add_ids(found: RuleSet, draft: Draft) -> None:
+    """Add the ids by which calls and results, or two records of the same call, belong together."""
     notes: list[str] = []
     for results in found.results:
-        for calls in found.calls:
-            taken = {value for part in (calls, results) for value in _list_paths(part.part)}
-            pair = find_pair(calls.shape, results.shape, taken)
-            if pair is not None:
-                (call_path, result_path), same = pair
-                calls.part.setdefault("id", call_path)
-                results.part.setdefault("id", result_path)
-                notes.append(
-                    f"{same:,} of {results.shape.count:,} results have the id of a call "
-                    f"({result_path} is {call_path})"
-                )
-                break
+        pairs = ((calls, _find_pair(calls, results)) for calls in found.calls)
+        calls, pair = next(((calls, pair) for calls, pair in pairs if pair), (None, None))
+        if calls is not None and pair is not None:
+            (call_path, result_path), same = pair
+            calls.part.setdefault("id", call_path)
+            results.part.setdefault("id", result_path)
+            notes.append(
+                f"{same:,} of {results.shape.count:,} results have the id of a call "
+                f"({result_path} is {call_path})"
+            )
     if found.results and not notes:
         notes.append("No ids pair results with calls: each belongs to the last call before it")
+    for calls in found.calls:
+        if (path := _find_own_id(calls, found.calls)) is not None:
+            calls.part.setdefault("id", path)
+    repeated = _count_repeated(found.calls)
+    if repeated:
+        draft.values["repeated_calls"] = "drop"
+        draft.comments["repeated_calls"] = f"{repeated:,} calls have the id of an earlier one."
     if notes:
         draft.comments["pairs"] = "; ".join(dict.fromkeys(notes)) + "."
+
+
+def _find_pair(one: PairPart, other: PairPart) -> tuple[tuple[str, str], int] | None:
+    taken = {path for part in (one, other) for path in _list_paths(part.part)}
+    return find_pair(one.shape, other.shape, taken)
+
+
+def _find_own_id(calls: PairPart, others: Sequence[PairPart]) -> str | None:
+    """Return the path of a call's id: one that other records of calls share, or near its name."""
+    pairs = (_find_pair(calls, other) for other in others if other is not calls)
+    shared = Counter(pair[0][0] for pair in pairs if pair)
+    if shared:
+        return max(shared, key=lambda path: shared[path])
+    base = str(calls.part.get("name", ""))
+    while base:
+        base = base.rpartition(".")[0]
+        for path in calls.shape.values:
+            is_id = path.rpartition(".")[0] == base and split_words(last_key(path))[-1:] == ["id"]
+            if is_id and calls.shape.share(path) == 1:
+                return path
+    return None
+
+
+def _count_repeated(parts: Sequence[PairPart]) -> int:
+    """Return how many calls have the id, the name and the arguments of an earlier one."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    for part in parts:
+        paths = [part.part.get(key) for key in ("id", "name", "arguments")]
+        columns = [part.shape.values.get(path, ()) for path in paths if isinstance(path, str)]
+        if len(columns) == len(paths) and len(set(map(len, columns))) == 1:
+            counts.update(tuple(map(value_text, call)) for call in zip(*columns, strict=True))
+    return counts.total() - len(counts)
 
 
 def _list_paths(part: Mapping[str, Yaml]) -> Iterator[str]:
@@ -213,13 +256,15 @@ def _add_repeats(draft: Draft, shape: RecordShape, found: RuleSet) -> None:
     """Add the key of records that are written again when more of them is known."""
     types = found.types[:1]
     for path in shape.values:
-        if "id" not in split_words(last_key(path)) or not types or not _is_beside(path, types[0]):
+        words = split_words(last_key(path))
+        is_id = "id" in words and "parent" not in words
+        if not is_id or not types or not _is_beside(path, types[0]):
             continue
         kinds_by_id: dict[str, list[str]] = {}
         for record in shape.records:
-            alone = RecordShape([record]).values
-            if path in alone and types[0] in alone:
-                kinds_by_id.setdefault(str(alone[path][0]), []).append(str(alone[types[0]][0]))
+            id_, kind = get_at(record, path), get_at(record, types[0])
+            if id_ is not None and kind:
+                kinds_by_id.setdefault(str(id_), []).append(str(kind))
         again = [kinds for kinds in kinds_by_id.values() if len(kinds) > 1]
         if len(again) < 2 or max(map(len, again)) > _MAX_REPEATS:
             continue

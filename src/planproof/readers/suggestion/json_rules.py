@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +23,12 @@ from planproof.readers.suggestion.record_fields import (
     find_call,
     find_text,
 )
-from planproof.readers.suggestion.record_shape import RecordShape, find_key, last_key
+from planproof.readers.suggestion.record_shape import (
+    RecordShape,
+    find_key,
+    get_at,
+    last_key,
+)
 from planproof.readers.suggestion.record_words import (
     RecordKind,
     classify_words,
@@ -57,37 +63,25 @@ class RuleSet:
     results: list[PairPart] = field(default_factory=list[PairPart])
     types: list[str] = field(default_factory=list[str])
     by_kind: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    counts: dict[Certainty, int] = field(default_factory=dict[Certainty, int])
+    counts: Counter[Certainty] = field(default_factory=Counter[Certainty])
 
     @property
     def has_named_calls(self) -> bool:
         """Whether a call was found with the name of its tool and arguments."""
-        names = ((str(call.part["name"]), call.part.get("arguments")) for call in self.calls)
+        names = (
+            (str(call.part.get("name", "=")), call.part.get("arguments")) for call in self.calls
+        )
         return any(not name.startswith("=") and arguments != "." for name, arguments in names)
 
-    def add_count(self, confidence: Certainty, count: int) -> None:
-        """Count records of a rule that is sure, likely or not known."""
-        self.counts[confidence] = self.counts.get(confidence, 0) + count
 
-
-def suggest_rules(records: Sequence[_Record]) -> RuleSet:
-    """Suggest one rule for each type of record."""
+def suggest_rules(
+    records: Sequence[_Record], inherited: RecordKind | None = None, depth: int = 0
+) -> RuleSet:
+    """Suggest one rule for each type of record; `inherited` is the kind of what holds them."""
     found = RuleSet()
-    _add_groups(records, found, found.rules, None, 0)
-    return found
-
-
-def _add_groups(
-    records: Sequence[_Record],
-    found: RuleSet,
-    rules: list[Commented],
-    inherited: RecordKind | None,
-    depth: int,
-) -> None:
     shape = RecordShape(records)
     types = shape.types[:2]
-    if depth == 0:
-        found.types = types[:1]
+    found.types = types[:1]
     groups = _split_by_type(shape.records, types) if types else _split_by_keys(shape)
     builders = [
         _GroupRule(condition, RecordShape(group), found, inherited, depth)
@@ -100,7 +94,8 @@ def _add_groups(
         if depth == 0 and builder.is_unnamed:
             builder.guess_by_place(shape.records)
         built[id(builder)] = builder.build()
-    rules += [built[id(builder)] for builder in builders]
+    found.rules += [built[id(builder)] for builder in builders]
+    return found
 
 
 def _split_by_keys(shape: RecordShape) -> list[tuple[_Condition, list[_Record]]]:
@@ -110,15 +105,17 @@ def _split_by_keys(shape: RecordShape) -> list[tuple[_Condition, list[_Record]]]
         for path, values in shape.values.items()
         if "." not in path
         and all(map(is_object, values))
-        and shape.share(path) < 1
         and classify_words(split_words(path)) in ("call", "result", "reasoning")
     ]
+    if len(shape.keys) > 1:
+        # What all records have is a part of each, such as the action of a step.
+        keys = [path for path in keys if shape.share(path) < 1]
     groups: dict[str, list[_Record]] = {}
     for record in shape.records:
         key = next((key for key in keys if record.get(key.strip('"')) is not None), "")
         groups.setdefault(key, []).append(record)
     ordered = sorted(groups.items(), key=lambda pair: not pair[0])
-    return [({key: {"exists": True}} if key else {}, group) for key, group in ordered]
+    return [({key: {"kind": "object"}} if key else {}, group) for key, group in ordered]
 
 
 def _split_by_type(
@@ -127,7 +124,9 @@ def _split_by_type(
     """Group records by their type; where a second type says more, by both."""
     groups: dict[tuple[tuple[str, str], ...], list[_Record]] = {}
     for record in records:
-        key = tuple((path, value) for path in types if isinstance(value := _get(record, path), str))
+        key = tuple(
+            (path, value) for path in types if isinstance(value := get_at(record, path), str)
+        )
         groups.setdefault(key, []).append(record)
     merged: dict[tuple[tuple[str, str], ...], list[_Record]] = {}
     for key, group in groups.items():
@@ -138,13 +137,6 @@ def _split_by_type(
     # A type that adds no condition must come last, or it would take all records.
     ordered = sorted(merged.items(), key=lambda pair: -len(pair[0]))
     return [(dict(key), group) for key, group in ordered]
-
-
-def _get(record: _Record, path: str) -> Json:
-    value: Json = record
-    for key in path.split("."):
-        value = value.get(key.strip('"')) if is_object(value) else None
-    return value
 
 
 class _GroupRule:
@@ -164,7 +156,7 @@ class _GroupRule:
         self._inherited = inherited
         self._depth = depth
         self._notes: list[str] = []
-        self._used = set(condition)
+        self._used = {path for path, value in condition.items() if isinstance(value, str)}
         self._guess: RecordKind | None = None
 
     @property
@@ -219,10 +211,10 @@ class _GroupRule:
             confidence = "sure" if by_words or self._inherited else "likely"
         rule.update(body)
         if self._depth == 0:
-            self._found.add_count(confidence, shape.count)
+            self._found.counts[confidence] += shape.count
             own = self._condition.get(self._found.types[0]) if self._found.types else None
             if isinstance(own, str):
-                for kind in _list_kinds(body):
+                for kind in (key for part in iter_rules([body]) for key in part):
                     self._found.by_kind.setdefault(kind, []).append(own)
         told = ", ".join(
             f"{path} is {value}" if isinstance(value, str) else f"with {path}"
@@ -235,10 +227,11 @@ class _GroupRule:
 
     def _build_body(self, kind: RecordKind | None) -> dict[str, Yaml]:
         if kind == "call":
-            return self._build_call() or self._build_without_name()
+            named = self._build_call() or self._build_parts()
+            return named or self._build_command() or self._build_without_name()
         if kind == "result":
             call = self._build_call(needs_output=True, needs_key=True)
-            return call or self._build_result()
+            return call or self._build_parts() or self._build_result()
         if kind == "reasoning":
             return self._build_text("reasoning", REASONING_KEYS)
         if kind in ("user", "system"):
@@ -246,8 +239,17 @@ class _GroupRule:
         step = self._build_step()
         if step is not None:
             return step
-        role = kind or self._inherited
-        return self._build_with_parts(role if role in ("user", "message") else "message")
+        # A text in what the user or the system says is theirs.
+        inherited = self._inherited
+        return self._build_with_parts(inherited if inherited in ("user", "system") else "message")
+
+    def _build_parts(self) -> dict[str, Yaml]:
+        """Build the rule of records with lists of calls or results; empty if there are none."""
+        before = len(self._found.calls) + len(self._found.results)
+        parts = [rule for _, rule in self._iter_parts("message")]
+        if len(self._found.calls) + len(self._found.results) == before:
+            return {}
+        return _join_parts(parts)
 
     def _build_without_name(self) -> dict[str, Yaml]:
         """Build the rule of records whose type names a tool, but that have no name."""
@@ -262,10 +264,12 @@ class _GroupRule:
 
     def _build_with_parts(self, kind: RecordKind) -> dict[str, Yaml]:
         """Build the rule of a message: its text, its reasoning, and the calls and parts in it."""
-        parts: list[Yaml] = []
+        parts: list[dict[str, Yaml]] = []
         lists = list(self._iter_parts(kind))
         mixed = {path for path, _ in lists}
         text = self._find_text(TEXT_KEYS, mixed)
+        if text is None and not lists:
+            lists = list(self._iter_parts(kind, any_kind=True))
         if kind == "message":
             thought = find_key(self._shape, STEP_REASONING_KEYS, least=0.01)
             if thought is not None and thought != text and self._shape.find_texts(thought):
@@ -279,12 +283,15 @@ class _GroupRule:
         direct = self._build_call() if kind == "message" else {}
         if direct:
             parts.append(direct)
-        if len(parts) == 1 and isinstance(parts[0], dict):
-            return parts[0]
-        return {"read": parts} if parts else {}
+        return _join_parts(parts)
 
-    def _iter_parts(self, kind: RecordKind) -> Iterator[tuple[str, dict[str, Yaml]]]:
-        """Yield rules for lists in the record: parts of a message, calls."""
+    def _iter_parts(
+        self, kind: RecordKind, *, any_kind: bool = False
+    ) -> Iterator[tuple[str, dict[str, Yaml]]]:
+        """Yield rules for lists in the record: calls, results, and parts with types of their own.
+
+        With `any_kind`, parts may also be texts without a type.
+        """
         if self._depth >= _MAX_DEPTH:
             return
         for path in self._shape.list_paths():
@@ -292,23 +299,21 @@ class _GroupRule:
             items = self._shape.find_objects(path)
             if NON_RUN_KEYS.intersection(keys) or all("description" in item for item in items):
                 continue
-            inner = RuleSet()
-            _add_groups(items, inner, inner.rules, kind, self._depth + 1)
+            inner = suggest_rules(items, kind, self._depth + 1)
             known = [rule for rule in inner.rules if "ignore" not in rule.value]
-            if not known or not (inner.calls or inner.results or _tells_kinds(inner.rules)):
+            told = inner.calls or inner.results or _tells_kinds(inner.rules)
+            if not known or not (told or any_kind):
                 continue
             self._found.calls += inner.calls
             self._found.results += inner.results
-            only = inner.rules[0].value if len(inner.rules) == 1 else None
-            if only is not None and "when" not in only:
-                yield path, {"at": f"{path}.*", **only}
-            else:
-                yield path, {"at": f"{path}.*", "rules": cast("list[Yaml]", inner.rules)}
+            yield path, join_rules(f"{path}.*", inner.rules)
 
     def _build_step(self) -> dict[str, Yaml] | None:
         """Build the rule of a step: thought, call and observation in one record."""
         before = len(self._found.calls)
         call = self._build_call(needs_output=self._depth > 0)
+        if not call and not self._depth:
+            call = self._build_command()
         if not call:
             return None
         part = cast("dict[str, Yaml]", call["call"])
@@ -330,7 +335,7 @@ class _GroupRule:
         """Build a call from a name and arguments in the same object; empty if there is none."""
         best = self._find_call(needs_key=needs_key)
         if best is None:
-            return self._build_command() if not needs_output else {}
+            return {}
         name, arguments = best
         part: dict[str, Yaml] = {"name": name}
         if arguments is not None:
@@ -342,13 +347,16 @@ class _GroupRule:
 
     def _build_command(self) -> dict[str, Yaml]:
         """Build a call from a command without a name."""
-        path = find_key(self._shape, COMMAND_KEYS, least=0.5)
-        if path is None or not self._shape.find_texts(path):
+        texts = [path for path in self._shape.values if self._shape.find_texts(path)]
+        path = find_key(self._shape, COMMAND_KEYS, least=0.5, within=texts) if texts else None
+        if path is None:
             return {}
         key = last_key(path)
         name = "=shell" if key in ("command", "cmd") else f"={key}"
         self._note(f"a text at {path} and no name", path)
-        part: dict[str, Yaml] = {"name": name, "arguments": {key: path}}
+        part: dict[str, Yaml] = (
+            {"parse": path} if key == "action" else {"name": name, "arguments": {key: path}}
+        )
         return self._finish_call(part, needs_output=False)
 
     def _finish_call(self, part: dict[str, Yaml], *, needs_output: bool) -> dict[str, Yaml]:
@@ -398,6 +406,19 @@ class _GroupRule:
             self._used.add(path)
 
 
+def join_rules(path: str, rules: Sequence[Commented]) -> dict[str, Yaml]:
+    """Return one rule that applies the first of these that fits to each value at a path."""
+    only = rules[0].value if len(rules) == 1 else {}
+    return {"at": path, **only} if only and "when" not in only else {"at": path, "rules": [*rules]}
+
+
+def _join_parts(parts: Sequence[dict[str, Yaml]]) -> dict[str, Yaml]:
+    """Return one rule that applies all of these; empty if there are none."""
+    if len(parts) == 1:
+        return parts[0]
+    return {"read": [*parts]} if parts else {}
+
+
 def _is_event(body: Mapping[str, Yaml]) -> bool:
     return "call" in body or "result" in body
 
@@ -407,16 +428,11 @@ def _tells_kinds(rules: Sequence[Commented]) -> bool:
     return any("when" in rule.value or "reasoning" in rule.value for rule in rules)
 
 
-def _list_kinds(body: Yaml) -> Iterator[str]:
-    """Yield the kinds of events that a rule, and the rules in it, produce."""
-    if isinstance(body, Commented):
-        body = body.value
-    if isinstance(body, dict):
-        for key, value in body.items():
-            if key in ("user", "system", "message", "reasoning", "call", "result"):
-                yield key
-            elif key in ("read", "rules"):
-                yield from _list_kinds(value)
-    elif isinstance(body, list):
-        for item in body:
-            yield from _list_kinds(item)
+def iter_rules(rules: Iterable[Yaml]) -> Iterator[dict[str, Yaml]]:
+    """Yield rules, and the rules in them."""
+    for item in rules:
+        rule = item.value if isinstance(item, Commented) else item
+        if isinstance(rule, dict):
+            yield rule
+            for inner in (rule.get("read"), rule.get("rules")):
+                yield from iter_rules(inner if isinstance(inner, list) else ())

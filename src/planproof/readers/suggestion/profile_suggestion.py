@@ -16,6 +16,7 @@ from planproof.readers.suggestion.json_profile import suggest_json_profile
 from planproof.readers.suggestion.text_profile import suggest_text_profile
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
 
+_MAX_CHOICES = 3
 _UNNAMED = re.compile(r"[^a-z0-9]+")
 
 
@@ -39,32 +40,17 @@ def suggest_profile(source: Source, name: str | None = None) -> Suggestion:
         raise InvalidInput(
             "is an archive of traces.", where=source.name, advice="Select one with --pick."
         )
-    draft = Draft()
     own_name = name or make_profile_name(source.name)
-    draft.values["planproof"] = "profile/1"
-    draft.values["name"] = own_name
-    draft.values["title"] = f"Traces like {Path(source.name).name}"
-    if source.form == "text":
-        counts = suggest_text_profile(source.document, draft)
-        unit = "lines that begin a block"
-    else:
-        found = suggest_json_profile(source, draft)
-        counts, unit = found.counts, "records"
-    if "pairs" in draft.comments:
-        draft.comments["rules"] += f" {draft.comments.pop('pairs')}"
-    total = sum(counts.values())
-    sure, likely = counts.get("sure", 0), counts.get("likely", 0)
-    reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
-    trial = try_profile(reader, source)
-    origin = (
-        f"Suggested from the shape of {Path(source.name).name}, without knowing the format: a "
-        "draft to be edited."
-    )
-    confidence = (
-        f"Of {total:,} {unit}: {sure:,} by the words of their type, {likely:,} guessed by shape, "
-        f"{total - sure - likely:,} not recognised."
-    )
-    draft.head += [origin, confidence, f"Read by this draft: {trial.describe_counts()}."]
+    tried: list[tuple[Draft, ProfileReader, ProfileTrial]] = []
+    for choice in range(_MAX_CHOICES):
+        draft = _draft_profile(source, own_name, choice)
+        if draft is not None:
+            reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
+            tried.append((draft, reader, try_profile(reader, source)))
+        if draft is None or tried[-1][2].calls:
+            break
+    draft, reader, trial = tried[-1] if tried[-1][2].calls else tried[0]
+    draft.head.append(f"Read by this draft: {trial.describe_counts()}.")
     known = detect_reader(source)
     if known is not None:
         draft.head.append(
@@ -73,6 +59,32 @@ def suggest_profile(source: Source, name: str | None = None) -> Suggestion:
         )
     draft.head.append(f"Check it: planproof profile test {own_name}.yaml {source.name}")
     return Suggestion(write_draft(draft), reader, trial)
+
+
+def _draft_profile(source: Source, name: str, choice: int) -> Draft | None:
+    """Draft a profile; `choice` is the number of the list that is taken for its records."""
+    file = Path(source.name).name
+    title = f"Traces like {file}"
+    draft = Draft(values={"planproof": "profile/1", "name": name, "title": title})
+    if source.form == "text":
+        counts = suggest_text_profile(source.document, draft) if choice == 0 else None
+        unit = "lines that begin a block"
+    else:
+        found = suggest_json_profile(source, draft, choice)
+        counts, unit = found and found.counts, "records"
+    if counts is None:
+        return None
+    if "pairs" in draft.comments:
+        draft.comments["rules"] += f" {draft.comments.pop('pairs')}"
+    total = sum(counts.values())
+    draft.head = [
+        f"Suggested from the shape of {file}, without knowing the format: a draft to be edited.",
+        (
+            f"Of {total:,} {unit}: {counts['sure']:,} by the words of their type, "
+            f"{counts['likely']:,} guessed by shape, {counts['unsure']:,} not recognised."
+        ),
+    ]
+    return draft
 
 
 def make_profile_name(path: str) -> str:

@@ -13,7 +13,7 @@ from planproof.readers.suggestion.record_shape import (
     is_time,
     last_key,
 )
-from planproof.readers.suggestion.record_words import split_words
+from planproof.readers.suggestion.record_words import classify_words, split_words
 from planproof.readers.suggestion.yaml_writer import Yaml
 from planproof.readers.toolkit.profile_paths import value_text
 
@@ -58,7 +58,9 @@ def find_call(
         arguments = find_key(shape, ARGUMENT_KEYS, within=free) if free else None
         if arguments is None and not needs_key:
             arguments = _find_object(shape, free, name, condition)
-        if name is None or (arguments is None and (needs_key or not base)):
+        # Without arguments, the object itself must be called a call.
+        is_call = classify_words(split_words(last_key(base))) == "call" and not needs_key
+        if name is None or (arguments is None and not is_call):
             continue
         count = len(shape.values[name]) + len(shape.values.get(arguments or "", ()))
         count *= 2 if last_key(name) in NAME_KEYS else 1

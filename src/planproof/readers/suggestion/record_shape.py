@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
@@ -20,16 +20,16 @@ _MAX_DEPTH = 4
 _MAX_KEYS = 60
 _MAX_VALUES = 30
 _PLAIN_KEY = re.compile(r'[^."*@^=][^."]{0,79}')
+_KEYS = re.compile(r'"[^"]*"|[^."]+')
 _QUOTED_KEY = re.compile(r'[^"*@^=][^"]{0,79}')
-TYPE_WEIGHTS = {
-    **dict.fromkeys(
-        "type kind event_type eventType record_type message_type msg_type".split(), 3.0
-    ),
-    **dict.fromkeys("role event node_type op k t".split(), 2.5),
+_TYPE_WEIGHTS = {
+    **dict.fromkeys("type kind".split(), 3.0),
+    **dict.fromkeys("role event op k t".split(), 2.5),
     **dict.fromkeys("from author source sender speaker category".split(), 1.2),
 }
-"""Keys that often hold the type of a record, and how much that speaks for them."""
-_NAMES = frozenset("name tool tool_name toolName function function_name fn id".split())
+"""How much the last word of a key speaks for it as the type of a record."""
+_NO_TYPES = frozenset("name tool function fn id reason status state level".split())
+"""Last words of keys that say something else about a record."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w./:-]{0,79}")
 
@@ -50,6 +50,11 @@ class RecordShape:
                 if value is not None and value != "":
                     found.setdefault(path, []).append(value)
         return found
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys under which the records have values, other than data about the run."""
+        return [path for path in self.values if "." not in path and path not in NON_RUN_KEYS]
 
     def share(self, path: str) -> float:
         """Return the share of the records that have a value at a path."""
@@ -86,8 +91,8 @@ class RecordShape:
             return 0
         if not all(_IDENTIFIER.fullmatch(name) for name in names):
             return 0
-        weight = TYPE_WEIGHTS.get(key := keys[-1].strip('"'))
-        if key in _NAMES:
+        weight = rate_type_key(keys[-1])
+        if weight == 0:
             return 0
         if weight is None and (len(names) < 2 or len(names) > self.count / 2):
             return 0
@@ -110,6 +115,14 @@ class RecordShape:
         )
 
 
+def rate_type_key(key: str) -> float | None:
+    """Return how much a key speaks for its value as a type; None if it says nothing."""
+    last = split_words(key)[-1:]
+    if not _NO_TYPES.isdisjoint(last):
+        return 0
+    return next((_TYPE_WEIGHTS[word] for word in last if word in _TYPE_WEIGHTS), None)
+
+
 def _flatten(value: Mapping[str, Json], prefix: str, depth: int) -> Iterator[tuple[str, Json]]:
     for key, item in islice(value.items(), _MAX_KEYS):
         step = write_step(key)
@@ -119,6 +132,14 @@ def _flatten(value: Mapping[str, Json], prefix: str, depth: int) -> Iterator[tup
         yield path, item
         if is_object(item) and depth < _MAX_DEPTH and key not in NON_RUN_KEYS:
             yield from _flatten(item, f"{path}.", depth + 1)
+
+
+def get_at(record: Mapping[str, Json], path: str) -> Json:
+    """Return the value at a path of keys; None if there is none."""
+    value: Json = dict(record)
+    for key in _KEYS.findall(path):
+        value = value.get(key.strip('"')) if is_object(value) else None
+    return value
 
 
 def write_step(key: str) -> str | None:
@@ -139,36 +160,45 @@ def is_identifier(value: Json) -> bool:
 
 
 def find_pair(
-    calls: RecordShape, results: RecordShape, taken: Container[str] = ()
+    calls: RecordShape, results: RecordShape, taken: Iterable[str] = ()
 ) -> tuple[tuple[str, str], int] | None:
     """Return the two paths at which calls and results have the same ids, and how many agree.
 
     `taken` are paths that are known to hold something else.
     """
-    best: tuple[tuple[float, float], tuple[str, str], int] | None = None
-    result_ids = {path: _find_ids(results, path) for path in results.values if path not in taken}
-    for call_path in calls.values:
-        ids = _find_ids(calls, call_path) if call_path not in taken else frozenset[str]()
-        for result_path, others in result_ids.items() if ids else ():
-            same = len(ids & others)
-            if same and 2 * same >= min(len(ids), len(others)):
-                named = sum(
-                    "id" in split_words(last_key(path)) for path in (call_path, result_path)
-                )
-                rating = (same / max(len(ids), len(others)), named)
-                if (same > 1 or named == 2) and (best is None or rating > best[0]):
-                    best = rating, (call_path, result_path), same
-    return None if best is None else (best[1], best[2])
+    prefixes = tuple(f"{path}." for path in taken)
+    call_ids, result_ids = (
+        {
+            path: ids
+            for path in shape.values
+            if not f"{path}.".startswith(prefixes) and (ids := _find_ids(shape, path))
+        }
+        for shape in (calls, results)
+    )
+    rated: list[tuple[float, int, int, tuple[str, str]]] = []
+    for paths in product(call_ids, result_ids):
+        ids, others = call_ids[paths[0]], result_ids[paths[1]]
+        same = len(ids & others)
+        named = sum("id" in split_words(last_key(path)) for path in paths)
+        if 2 * same >= min(len(ids), len(others)) and (same > 1 or (same and named == 2)):
+            rated.append((same / max(len(ids), len(others)), named, same, paths))
+    if not rated:
+        return None
+    _, _, same, paths = max(rated, key=lambda pair: pair[:2])
+    return paths, same
 
 
 def _find_ids(shape: RecordShape, path: str) -> frozenset[str]:
     """Return the values of a path if they are ids: short, and nearly all different."""
-    values = shape.values[path]
-    if not all(isinstance(value, (str, int)) and not isinstance(value, bool) for value in values):
+    values, words = shape.values[path], split_words(last_key(path))
+    is_short = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+    if not is_short or "parent" in words:
         return frozenset()
     texts = [value_text(value) for value in values]
     ids = frozenset(text for text in texts if len(text) <= 100 and not text.isspace())
-    if len(ids) < 0.9 * len(texts) or any(map(is_time, islice(ids, 3))):
+    # What is called an id may be repeated: a history may be written again every turn.
+    least = 0.2 if "id" in words and len(ids) > 1 else 0.9
+    if len(ids) < least * len(texts) or any(map(is_time, islice(ids, 3))):
         return frozenset()
     return ids
 

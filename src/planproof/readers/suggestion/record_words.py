@@ -25,7 +25,7 @@ _ENDED = _words(
     "output outputs response responses end ended finish finished completed complete done return"
 )
 _OUTPUT = _words("output outputs")
-_USER = _words("user human customer prompt question instruction instructions query ask task")
+_USER = _words("user human customer prompt question instruction instructions query ask task input")
 _SYSTEM = _words("system developer")
 _AGENT = _words(
     "assistant ai agent model bot llm gpt gemini claude answer reply response completion say "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from planproof.core.json_values import is_object, parse_embedded_json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, parse_embedded_json
+from planproof.readers.suggestion.json_rules import Certainty, join_rules, suggest_rules
 from planproof.readers.suggestion.record_words import (
     RecordKind,
     classify_words,
@@ -20,26 +22,33 @@ from planproof.readers.toolkit.text_actions import parse_action_text
 
 _MAX_LINES = 20_000
 _MAX_LINE = 400
+_LONGEST = 20_000
+_MOST = 0.8
 _DETECT_LINES = 400
 _MAX_BLOCKS = 24
 _MAX_OTHERS = 6
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _TIME = re.compile(
-    r"(?P<open>[\[(]?)(?:\d{4}-\d\d-\d\d(?P<gap>[T ]))?\d\d:\d\d(?::\d\d)?[\d.,:+Z-]{0,12}"
+    r"(?P<open>[\[(]?)(?:(?P<day>\d{4}-\d\d-\d\d)(?P<gap>[T ]))?\d\d:\d\d(?::\d\d)?[\d.,:+Z-]{0,12}"
     r"(?P<close>[\])]?)(?P<after>\s{1,3}(?:[-|]\s{1,3})?)"
 )
 _WORDS = r"(?P<label>[A-Za-z][A-Za-z_-]{0,24}(?: [A-Za-z_-]{1,20}){0,2})(?P<number> ?\d{1,6})?"
 _LEVEL = re.compile(
     r"(?P<open>[\[|]?\s?)(?:DEBUG|INFO|WARN|WARNING|ERROR)(?P<close>\]?:?\s{1,8}(?:[-|]\s)?)"
 )
-_LABEL = re.compile(rf"(?P<mark>[^\w\s\[({{\"'`<]{{0,3}}\s?){_WORDS}(?P<colon>:)(?=\s|$)")
+_MARK = r"(?P<mark>(?:[^\w\s\[({\"'`<]{1,3}\s?){0,2})"
+_LABEL = re.compile(rf"{_MARK}{_WORDS}(?P<colon>:)(?=\s|$)")
 _BRACKET = re.compile(rf"(?P<mark>\[){_WORDS}(?P<colon>\]:?)(?=\s|$)")
 _HEADING = re.compile(
     rf"(?P<mark>#{{1,6}} |[=*_~-]{{2,80}} ?){_WORDS}(?P<colon>:?)(?P<end>(?: ?[=*_~-]{{2,80}})?)$"
 )
 _PROMPT = re.compile(r"(?P<mark>\$|>>>|%) (?=\S)")
 _CALL = re.compile(r"(?P<name>[A-Za-z_][\w.-]{0,79})\(.{0,400}\)$")
-_NAME_AND_ARGUMENTS = re.compile(r"[A-Za-z_][\w.-]{0,79} \{.{0,400}$")
+_NAME_AND_ARGUMENTS = re.compile(
+    r"(?P<open>['\"`]?)[A-Za-z_][\w.-]{0,79}"
+    r"(?P<between>[^\w{]{1,4}(?:(?:with|args|arguments|input)[^\w{]{1,4}){0,2})\{"
+)
+_INPUT_WORDS = frozenset("input args arguments parameters params".split())
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,79}$")
 
 
@@ -51,34 +60,48 @@ class _Shape(NamedTuple):
     is_heading: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Block:
-    """The lines of one shape: the rest of each, and the line after it."""
+    """The lines of one shape: the rest of each, the lines below it, and the shape before it."""
 
     shape: _Shape
     first: int
     rests: list[str] = field(default_factory=list[str])
-    following: list[str] = field(default_factory=list[str])
+    below: list[list[str]] = field(default_factory=list[list[str]])
+    previous: list[_Block | None] = field(default_factory=list["_Block | None"])
+    kind: RecordKind | None = None
+    is_input: bool = False
 
     @property
     def count(self) -> int:
         return len(self.rests)
 
+    def parse_json(self, *, is_below: bool) -> list[Json]:
+        """Return the JSON values below the lines, or those that begin on them."""
+        heads = [""] * self.count if is_below else self.rests
+        texts = ("\n".join([head, *below]) for head, below in zip(heads, self.below, strict=True))
+        return [value for text in texts if (value := parse_embedded_json(text)) is not None]
 
-def suggest_text_profile(text: str, draft: Draft) -> dict[Literal["sure", "likely", "unsure"], int]:
+    def count_after(self, kind: RecordKind) -> int:
+        """Return how many of these lines come right after a block of a kind."""
+        return sum(block is not None and block.kind == kind for block in self.previous)
+
+    def comes_after(self, kind: RecordKind) -> bool:
+        """Return whether nearly all of these lines, more than one, come after a block of a kind."""
+        return self.count > 1 and self.count_after(kind) >= _MOST * self.count
+
+
+def suggest_text_profile(text: str, draft: Draft) -> Counter[Certainty]:
     """Add to a draft the blocks of a text; return how many lines are sure, likely or unknown."""
     blocks = _find_blocks(text)
-    kinds: dict[str, RecordKind | None] = {
-        block.shape.pattern: _classify(block.shape.label) for block in blocks
-    }
-    known = [block for block in blocks if kinds[block.shape.pattern] is not None]
+    known = [block for block in blocks if block.kind is not None]
     if _is_react(known):
         known = [block for block in known if _label(block) not in ("action", "action input")]
     known = sorted(known, key=lambda block: -block.count)[:_MAX_BLOCKS]
     unknown = [block for block in blocks if block not in known and block.count > 2]
-    notices = [block for block in unknown if is_notice(split_words(block.shape.label))]
+    notices = [block for block in unknown if _is_notice(block)]
     others = [block for block in unknown if block not in notices]
-    rules = [_build_block(block, kinds[block.shape.pattern], known) for block in known]
+    rules = [_build_block(block, known) for block in known]
     rules += [_ignore(block) for block in notices[:_MAX_OTHERS]]
     if not rules:
         # Valid, so that it can be edited: the first line begins the only block.
@@ -95,32 +118,60 @@ def suggest_text_profile(text: str, draft: Draft) -> dict[Literal["sure", "likel
         "Patterns that must all occur in the first lines. Make them specific: no other format may "
         "have the same."
     )
-    has_user = "user" in kinds.values()
-    if not has_user:
+    if not any(block.kind == "user" for block in known):
         draft.values["before"] = "user"
         draft.comments["before"] = "No label names the user: text before the first block is theirs."
     draft.values["blocks"] = [*rules]
     draft.comments["blocks"] = _describe_blocks(others)
     sure = sum(block.count for block in (*known, *notices))
-    return {"sure": sure, "unsure": sum(block.count for block in others)}
+    return Counter[Certainty]({"sure": sure, "unsure": sum(block.count for block in others)})
 
 
 def _find_blocks(text: str) -> list[_Block]:
-    """Return the shapes that recur, or that have a label with a known word."""
-    found: dict[str, _Block] = {}
-    lines = [_ANSI.sub("", line[:_MAX_LINE]).strip() for line in text.split("\n", _MAX_LINES)]
-    for number, line in enumerate(lines[:_MAX_LINES], 1):
-        shape, rest = _read_shape(line)
-        if shape is None:
+    """Return the blocks whose shape recurs, or has a label with a known word."""
+    lines = [_ANSI.sub("", line[:_LONGEST]) for line in text.split("\n", _MAX_LINES)[:_MAX_LINES]]
+    shapes = [_read_shape(line[:_MAX_LINE].strip()) for line in lines]
+    counts = Counter(shape for shape, _ in shapes if shape is not None)
+    found: dict[_Shape, _Block] = {}
+    previous: _Block | None = None
+    current: _Block | None = None
+    for number, (line, (shape, rest)) in enumerate(zip(lines, shapes, strict=True), 1):
+        if shape is None or (counts[shape] == 1 and _classify(shape.label) is None):
+            if current is not None:
+                current.below[-1].append(line)
             continue
-        block = found.setdefault(shape.pattern, _Block(shape, number))
-        block.rests.append(rest)
-        block.following.append(next((text for text in lines[number : number + 3] if text), ""))
-    return [
-        block
-        for block in found.values()
-        if block.count > 1 or _classify(block.shape.label) is not None
-    ]
+        if current is not None and current.shape.label:
+            previous = current
+        current = found.setdefault(shape, _Block(shape, number))
+        current.rests.append(line.strip()[-len(rest) :] if rest else "")
+        current.below.append([])
+        current.previous.append(previous)
+    blocks = list(found.values())
+    _tell_kinds(blocks)
+    return blocks
+
+
+def _tell_kinds(blocks: Sequence[_Block]) -> None:
+    """Set the kinds of blocks: by the words of their labels, and by what comes before them."""
+    for block in blocks:
+        block.kind = _classify(block.shape.label)
+    is_react = _is_react(blocks)
+    for block in blocks:
+        is_input = not _INPUT_WORDS.isdisjoint(split_words(block.shape.label)) and not is_react
+        if is_input and block.count_after("call") >= _MOST * block.count:
+            block.kind, block.is_input = "call", True
+    answers = [block for block in blocks if block.comes_after("call") and not _is_notice(block)]
+    for block in answers:
+        if block.kind in (None, "message"):
+            block.kind = "result"
+    for block in blocks:
+        # Other results are known: an output that no call comes before is that of the agent.
+        if block.kind == "result" and answers and not block.count_after("call"):
+            block.kind = "message"
+
+
+def _is_notice(block: _Block) -> bool:
+    return is_notice(split_words(block.shape.label)) or not block.shape.label
 
 
 def _read_shape(line: str) -> tuple[_Shape | None, str]:
@@ -152,6 +203,11 @@ def _read_shape(line: str) -> tuple[_Shape | None, str]:
         return _Shape(f"{prefix}{prompt['mark']}", "command", is_heading=False), line[
             prompt.end() :
         ]
+    if prefix:
+        # Without a label, the digits of the time are what tells these lines from others.
+        mark = "-" if time and time["day"] else ":"
+        digits = prefix.replace("{", f"{{first:number}}{mark}{{", 1)
+        return _Shape(digits.rstrip(), "", is_heading=False), ""
     return None, ""
 
 
@@ -175,34 +231,47 @@ def _is_react(blocks: Sequence[_Block]) -> bool:
     return {"thought", "action", "action input"} <= labels
 
 
-def _build_block(block: _Block, kind: RecordKind | None, known: Sequence[_Block]) -> Commented:
-    shape = block.shape
-    if shape.is_heading:
-        line, text = shape.pattern, "body"
-    else:
-        line, text = f"{shape.pattern} {{text}}", "text"
-    lines: Yaml = line
-    if not shape.is_heading and not all(block.rests):
-        lines = [line, shape.pattern]
-        text_field: Yaml = ["text", "body"]
-    else:
-        text_field = text
-    rule: dict[str, Yaml] = {"line": lines}
-    note = _describe_lines(block)
-    if kind == "call":
-        rule.update(_build_call(block, rule, text_field))
+def _build_block(block: _Block, known: Sequence[_Block]) -> Commented:
+    head = block.shape.pattern
+    line: Yaml = f"{head} {{text}}"
+    text: Yaml = "text"
+    if block.shape.is_heading:
+        line, text = head, "body"
+    elif not all(block.rests):
+        line, text = [line, head], [text, "body"]
+    rule: dict[str, Yaml] = {"line": line}
+    note, kind = _describe_lines(block), block.kind
+    if block.is_input:
+        rule["input"] = text
+    elif inner := _build_json(block, text):
+        rule.update(inner)
+    elif kind == "call":
+        rule.update(_build_call(block, rule, text))
     elif kind == "result":
-        rule["result"] = {"output": text_field}
+        rule["result"] = {"output": text}
     elif (
         kind == "reasoning"
         and _label(block) == "thought"
-        and not any(_classify(other.shape.label) == "call" for other in known)
+        and not any(other.kind == "call" for other in known)
     ):
-        rule["message"] = {"text": text_field, "actions": True}
+        rule["message"] = {"text": text, "actions": True}
         note += " Calls written below it as Action and Action Input are recognised."
     else:
-        rule[kind or "message"] = text_field
+        rule[kind or "message"] = text
     return Commented(rule, note)
+
+
+def _build_json(block: _Block, text: Yaml) -> dict[str, Yaml] | None:
+    """Return the rule of calls that are JSON in the text of a block; None if there are none."""
+    field_name = text[-1] if isinstance(text, list) else text
+    values = block.parse_json(is_below=field_name == "body")
+    if len(values) < _MOST * block.count or not isinstance(field_name, str):
+        return None
+    lists = [value for value in values if is_list(value)]
+    objects = [item for value in lists for item in value] if lists else values
+    found = suggest_rules([value for value in objects if is_object(value)])
+    path = f"{field_name}.@json.*" if lists else f"{field_name}.@json"
+    return join_rules(path, found.rules) if found.has_named_calls else None
 
 
 def _build_call(block: _Block, rule: dict[str, Yaml], text: Yaml) -> Mapping[str, Yaml]:
@@ -211,25 +280,19 @@ def _build_call(block: _Block, rule: dict[str, Yaml], text: Yaml) -> Mapping[str
     rests = [rest for rest in block.rests if rest]
     words = split_words(block.shape.label)
     if rests and not block.shape.is_heading:
-        if all(map(_CALL.match, rests)) or all(parse_action_text(rest) for rest in rests):
-            return {"call": {"parse": text}}
-        if all(map(_NAME_AND_ARGUMENTS.match, rests)):
-            rule["line"] = f"{head} {{name:name}} {{arguments}}"
+        parts = {match and match.groups() for match in map(_NAME_AND_ARGUMENTS.match, rests)}
+        if len(parts) == 1 and (part := parts.pop()):
+            rule["line"] = f"{head} {part[0]}{{name:name}}{part[1]}{{arguments}}"
             return {"call": {"name": "name", "arguments": "arguments"}}
-        if all(map(_IDENTIFIER.match, rests)):
+        if all(map(_IDENTIFIER.match, rests)) and any(map(any, block.below)):
             rule["line"] = f"{head} {{name:name}}"
-            return _name_with_body(block)
+            is_json = all(map(is_object, block.parse_json(is_below=True)))
+            return {"call": {"name": "name", "arguments" if is_json else "text": "body"}}
+        if all(map(_CALL.match, rests)) or all(map(parse_action_text, rests)):
+            return {"call": {"parse": text}}
     if {"command", "shell", "bash", "cmd"}.intersection(words):
         return {"call": {"name": "=shell", "arguments": {"command": text}}}
     return {"call": {"name": f"={'_'.join(words)[:40] or 'action'}", "arguments": {"input": text}}}
-
-
-def _name_with_body(block: _Block) -> Mapping[str, Yaml]:
-    """Return the call of a line that has only the tool's name: its arguments are below."""
-    following = [parse_embedded_json(line) for line in block.following]
-    if all(map(is_object, following)):
-        return {"call": {"name": "name", "arguments": "body"}}
-    return {"call": {"name": "name", "text": "body"}}
 
 
 def _ignore(block: _Block) -> Commented:
@@ -250,25 +313,18 @@ def _describe_lines(block: _Block) -> str:
 
 
 def _choose_detection(blocks: Sequence[_Block]) -> list[Yaml]:
-    early = [block for block in blocks if block.first <= _DETECT_LINES]
-    chosen = list(_iter_best(early))
+    """Return the patterns of the most frequent block of the calls, the agent and the user."""
+    best: dict[RecordKind | None, _Block] = {}
+    for block in blocks:
+        if block.first <= _DETECT_LINES and block.kind not in (None, "result", "system"):
+            best.setdefault(block.kind, block)
     return [
         block.shape.pattern
-        if block.shape.is_heading or not all(block.rests)
+        if block.shape.is_heading or not any(block.rests)
         else f"{block.shape.pattern} {{text}}"
-        for block in chosen
+        for block in best.values()
+        if block.shape.is_heading or all(block.rests) or not any(block.rests)
     ]
-
-
-def _iter_best(blocks: Sequence[_Block]) -> Iterator[_Block]:
-    """Yield the most frequent block of the calls, the agent and the user."""
-    kinds: Counter[RecordKind | None] = Counter()
-    for block in blocks:
-        kind = _classify(block.shape.label)
-        if kind in ("call", "message", "user", "reasoning") and not kinds[kind]:
-            kinds[kind] += 1
-            if all(block.rests) or block.shape.is_heading or not any(block.rests):
-                yield block
 
 
 def _describe_blocks(others: Sequence[_Block]) -> str:

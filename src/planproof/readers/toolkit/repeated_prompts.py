@@ -81,7 +81,7 @@ class SeenIds:
         if identity is None:
             return False
         if identity in self._ids:
-            self._builder.skip(pointer, "duplicate")
+            self._builder.skip(pointer, "duplicate", repeats=True)
             return True
         self._ids.add(identity)
         return False

@@ -278,6 +278,11 @@ class SpanWriter:
         return (agent and text_at(agent.attributes, *convention.agent_names)) or _AGENT
 
 
+def skip_unread_spans(builder: TraceBuilder, spans: Iterable[Span]) -> None:
+    """Skip the spans that only enclose others or repeat them, and those of other programs."""
+    builder.skip_unread((span.pointer for span in spans), "span without an event of its own")
+
+
 def _is_in_code(code: EventDraft, name: str, arguments: Json) -> bool:
     """Return whether the enclosing code contains this call, so that it is already covered."""
     if code.name != "python" or len(code.text) > _MAX_CODE_LENGTH or f"{name}(" not in code.text:

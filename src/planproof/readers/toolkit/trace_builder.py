@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from planproof.core.content import Image, Json
+from planproof.core.pointer import collect_ancestors
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
-# Bound once: used for every event.
-_ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
 REPORTED = "report"
 """The recognition of what a program reports that it did, with what it then saw."""
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
@@ -95,14 +95,14 @@ class TraceBuilder:
         self._other_changes = -len(self._skipped)
         self._turn_by_key: dict[str, int] = {}
         self._last_turn = 0
-        self._calls_by_id: dict[str, list[EventDraft]] = {}
+        # The calls of each turn apart: an id that is used again is that of the newest turn.
+        self._calls_by_id: dict[str, list[list[EventDraft]]] = {}
         self._unanswered: OrderedDict[int, EventDraft] = OrderedDict()
-        self._calling_turn = 0
         self._callers: set[tuple[str | None, str]] = set()
         self._text_calls: dict[int, _TextCalls] = {}
         self._current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
-        self._text_calls_by_id: dict[str, list[EventDraft]] = {}
+        self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
         self._answered_forms: dict[str | None, set[str]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
@@ -129,13 +129,13 @@ class TraceBuilder:
         """Add a message or reasoning, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self._append_draft(kind, pointer, None, actor, text)
+        return self.add_draft(EventDraft(kind, pointer, None, actor, text))
 
     def add_plan(self, text: str, pointer: str, actor: str | None) -> EventDraft | None:
         """Add a plan that the format itself marks as one, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self._append_draft(_BOOKKEEPING, pointer, "plan", actor, text)
+        return self.add_draft(EventDraft(Kind.BOOKKEEPING, pointer, "plan", actor, text))
 
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
@@ -145,20 +145,27 @@ class TraceBuilder:
         Not `recorded` is one that says nothing of how the agent calls its tools, such as a
         hand-off; no result that comes next belongs to it.
         """
-        if self._current_text is not None:
-            return self._add_text_call(call, pointer, actor)
-        if recorded:
-            self._callers.add((actor, call.name))
         self.call_count += 1
-        draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        if self.turn != self._calling_turn:
-            self._calling_turn = self.turn
-            if self._unanswered:
-                self._unanswered.clear()
+        draft = self.add_draft(
+            EventDraft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments)
+        )
+        # Separate, so that a call recognised in a text never takes the result of a recorded call.
+        waiting, by_id = self._unanswered, self._calls_by_id
+        if self._current_text is not None:
+            waiting, by_id = self._unanswered_in_text, self._text_calls_by_id
+            draft.recognition = call.recognition or "text"
+            self._text_calls[id(draft)] = self._current_text
+        elif recorded:
+            self._callers.add((actor, call.name))
+        if waiting and next(iter(waiting.values())).turn != self.turn:
+            waiting.clear()
         if recorded:
-            self._unanswered[id(draft)] = draft
+            waiting[id(draft)] = draft
         if call.id:
-            self._calls_by_id.setdefault(call.id, []).append(draft)
+            turns = by_id.setdefault(call.id, [])
+            if not turns or turns[-1][-1].turn != draft.turn:
+                turns.append([])
+            turns[-1].append(draft)
         return draft
 
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
@@ -186,6 +193,21 @@ class TraceBuilder:
         self._other_changes += 1
         self.turn = draft.turn
         return True
+
+    def replace_drafts(self, start: int, end: int, drafts: list[EventDraft]) -> None:
+        """Put other events in the place of those from `start` to `end`."""
+        self._other_changes += end - start
+        self.drafts[start:end] = drafts
+
+    def add_again(self, index: int, add: Callable[[], None]) -> None:
+        """Remove an event, and let `add` add it in another form in the same place."""
+        state, after = (self.turn, self.time, self.parent), self.drafts[index + 1 :]
+        draft = self.drafts[index]
+        self.turn, self.time, self.parent = draft.turn, draft.time, draft.parent
+        self.replace_drafts(index, len(self.drafts), [])
+        add()
+        self.turn, self.time, self.parent = state
+        self.drafts += after
 
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
@@ -236,20 +258,39 @@ class TraceBuilder:
     def has_just_called(self) -> bool:
         """Return whether the last event is a call of this turn."""
         last = self.drafts[-1] if self.drafts else None
-        return last is not None and last.kind is _ACTION and last.turn == self.turn
+        return last is not None and last.kind is Kind.ACTION and last.turn == self.turn
 
     def is_answered(self, call_id: str | None) -> bool:
         """Return whether the call with this id already has its result."""
         waiting = self._calls_by_id.get(call_id) if call_id is not None else None
-        return bool(waiting) and waiting[0].output_pointer is not None
+        return bool(waiting) and waiting[-1][0].output_pointer is not None
 
-    def skip(self, pointer: str, why: str) -> None:
+    def skip(self, pointer: str, why: str, *, repeats: bool = False) -> None:
         """Record a part of the source that yields no event."""
-        self._skipped.append(SkippedPart(pointer, why))
+        self._skipped.append(SkippedPart(pointer, why, repeats))
+
+    @contextmanager
+    def skipping_if_unread(
+        self, pointer: str, why: str, *, repeats: bool = False
+    ) -> Generator[None]:
+        """Skip the record that is read in this context, if nothing comes of it."""
+        before = self.change_count
+        yield
+        if self.change_count == before:
+            self.skip(pointer, why, repeats=repeats)
+
+    def skip_unread(self, pointers: Iterable[str], why: str) -> None:
+        """Skip those records in which nothing was read or skipped, as repeats of others."""
+        known = {part.pointer for part in (*self.drafts, *self._skipped)}
+        known |= {draft.output_pointer for draft in self.drafts if draft.output_pointer}
+        known |= collect_ancestors(known)
+        for pointer in pointers:
+            if pointer not in known:
+                self.skip(pointer, why, repeats=True)
 
     def map_pointers(self, locate: Callable[[str], str]) -> None:
         """Replace all pointers, for a source that was read in another form."""
-        self._skipped = [SkippedPart(locate(part.pointer), part.why) for part in self._skipped]
+        self._skipped = [replace(part, pointer=locate(part.pointer)) for part in self._skipped]
         for draft in self.drafts:
             draft.pointer = locate(draft.pointer)
             if draft.output_pointer is not None:
@@ -262,71 +303,39 @@ class TraceBuilder:
         if self._text_calls:
             self._drop_forged_calls()
             self._mark_unverified_calls()
-        ids: dict[int, str] = {}
-        if any(draft.parent is not None for draft in self.drafts):
-            ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
-        events = [
-            Event(
-                id=f"e{number}",
-                kind=draft.kind,
-                pointer=draft.pointer,
-                name=draft.name,
-                actor=draft.actor,
-                text=draft.text,
-                arguments=draft.arguments,
-                output=draft.output,
-                output_pointer=draft.output_pointer,
-                status=draft.status,
-                time=draft.time,
-                parent=None if draft.parent is None else ids[id(draft.parent)],
-                turn=draft.turn,
-                images=draft.images,
-                recognition=draft.recognition,
-            )
-            for number, draft in enumerate(self.drafts, 1)
-        ]
+        ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
+        events: list[Event] = []
+        for draft in self.drafts:
+            fields: dict[str, Any] = structs.asdict(draft)
+            fields["id"] = ids[id(draft)]
+            fields["parent"] = None if draft.parent is None else ids[id(draft.parent)]
+            events.append(Event(**fields))
         return Trace(tuple(events), reader, tuple(self._skipped))
-
-    def _add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> EventDraft:
-        self.call_count += 1
-        draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        draft.recognition = call.recognition or "text"
-        if call.id:
-            self._text_calls_by_id.setdefault(call.id, []).append(draft)
-        # Separate, so that a call recognised in a text never takes the result of a recorded call.
-        waiting = self._unanswered_in_text
-        if waiting and next(iter(waiting.values())).turn != self.turn:
-            waiting.clear()
-        waiting[id(draft)] = draft
-        assert self._current_text is not None
-        self._text_calls[id(draft)] = self._current_text
-        return draft
 
     def _drop_forged_calls(self) -> None:
         """Replace calls recognised in texts that are not calls by the texts."""
         forged = self._find_forged_texts()
-        if not forged:
-            return
         texts: dict[int, EventDraft] = {}
         results: dict[int, list[EventDraft]] = {}
         for text_calls in forged:
             text = EventDraft(
-                _MESSAGE, text_calls.pointer, actor=text_calls.actor, text=text_calls.text.strip()
+                Kind.MESSAGE,
+                text_calls.pointer,
+                actor=text_calls.actor,
+                text=text_calls.text.strip(),
             )
             text.turn, text.time = text_calls.turn, text_calls.drafts[0].time
             text.parent = text_calls.drafts[0].parent
             texts.update((id(draft), text) for draft in text_calls.drafts)
             for before, result in text_calls.results:
                 results.setdefault(id(before), []).append(self._make_observation(result))
-        drafts, self.drafts = self.drafts, []
-        placed: set[int] = set()
-        for draft in drafts:
-            replacement = texts.get(id(draft), draft)
-            if id(replacement) not in placed:
-                self.drafts.append(replacement)
-                placed.add(id(replacement))
-            self.drafts += results.get(id(draft), ())
-        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is _ACTION}
+        placed = (
+            added
+            for draft in self.drafts
+            for added in (texts.get(id(draft), draft), *results.get(id(draft), ()))
+        )
+        self.drafts = list({id(draft): draft for draft in placed}.values())
+        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is Kind.ACTION}
         for draft in texts.values():
             if (draft.turn, draft.actor) in calling:
                 draft.kind = Kind.REASONING
@@ -350,7 +359,7 @@ class TraceBuilder:
         talking = Counter(
             draft.actor
             for draft in self.drafts
-            if draft.kind is _MESSAGE and id(draft) not in inside
+            if draft.kind is Kind.MESSAGE and id(draft) not in inside
         )
         return [
             text_calls
@@ -373,7 +382,7 @@ class TraceBuilder:
         return answered is None or any(
             draft.recognition in answered or known.is_closing(draft.name or "")
             for draft in text_calls.drafts
-            if draft.kind is _ACTION
+            if draft.kind is Kind.ACTION
         )
 
     def _mark_unverified_calls(self) -> None:
@@ -385,35 +394,12 @@ class TraceBuilder:
             if calls is not None and calls.actor not in answered and not is_told:
                 draft.recognition = UNVERIFIED
 
-    def _append_draft(
-        self,
-        kind: Kind,
-        pointer: str,
-        name: str | None,
-        actor: str | None,
-        text: str,
-        arguments: Json = None,
-    ) -> EventDraft:
-        draft = EventDraft(
-            kind,
-            pointer,
-            name,
-            actor,
-            text,
-            arguments,
-            time=self.time,
-            parent=self.parent,
-            turn=self.turn,
-        )
-        self.drafts.append(draft)
-        return draft
-
     def _add_unmatched_result(self, result: ToolResult) -> EventDraft:
         return self.add_draft(self._make_observation(result))
 
     def _make_observation(self, result: ToolResult) -> EventDraft:
         self._last_turn += 1
-        kind = _MESSAGE if result.actor == "user" else Kind.OBSERVATION
+        kind = Kind.MESSAGE if result.actor == "user" else Kind.OBSERVATION
         draft = EventDraft(kind, result.pointer, result.name, result.actor, result.text)
         draft.turn = self._last_turn
         draft.images = result.images
@@ -427,7 +413,9 @@ class TraceBuilder:
             )
             if not waiting:
                 return None
-            draft = waiting.pop(0)
+            draft = waiting[-1].pop(0)
+            if not waiting[-1]:
+                waiting.pop()
             self._unanswered.pop(id(draft), None)
             self._unanswered_in_text.pop(id(draft), None)
             return draft

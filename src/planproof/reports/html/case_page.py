@@ -37,6 +37,7 @@ from planproof.reports.wording import (
 
 # Longer arguments are spread over several lines.
 _MAX_LINE_LENGTH = 100
+_MAX_CHECKS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,10 @@ def _build_steps(
             "confidence": round(step.confidence, 2) if is_counted else None,
             "depth": _count_ancestors(step.number, parent_by_number),
             "evidence": [_build_evidence(cited, finding, events, show) for cited in step.evidence],
+            "checks": [
+                [check.result.value, show(check.path), show(check.expected), show(check.found)]
+                for check in step.checks[:_MAX_CHECKS]
+            ],
             "covers": _merge_ranges(
                 events.index_by_event[cited]
                 for cited in step.covers

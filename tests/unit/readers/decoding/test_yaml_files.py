@@ -85,3 +85,45 @@ def test_an_error_at_an_unknown_path_is_that_of_its_parent() -> None:
     document = YamlDocument("a:\n  b: [1, 2]\n", "f")
     assert document.error("bad.", "$.a.b[1].c").where == "f, line 2, column 10"
     assert document.error("bad.", "$.x").where == "f, line 1, column 1"
+
+
+def test_text_with_a_colon_may_be_inside_braces() -> None:
+    document = YamlDocument("a:\n- {b: https://x.example/y, c: d:e}\n- [~]\n", "f", nulls=True)
+    assert document.value == {"a": [{"b": "https://x.example/y", "c": "d:e"}, [None]]}
+    assert document.locate(("a", 0, "c")) == "f, line 2, column 28"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        ("x: {b: c:d}\na: &x 1\n", "f, line 2, column 4", "anchors, aliases and tags"),
+        ("x: {b: c:d}\na: *x\n", "f, line 2, column 4", "anchors, aliases and tags"),
+        ("x: {b: c:d}\na: !x y\n", "f, line 2, column 4", "anchors, aliases and tags"),
+        ("x: {b: c:d}\na: [1\nb: 2\n", "f, line 3, column 2", "is not valid YAML"),
+        ("x: {b: c:d}\n---\nb: 2\n", "f, line 2, column 1", "more than one document"),
+        ("x: {b: c:d, e: " + "[" * 60, "f", "more than 50 levels"),
+        ("x: {b: c:d}\ny: " + "z" * 200_000, "f, line 1, column 9", "unexpected ':'"),
+    ],
+)
+def test_the_same_holds_for_such_a_file(text: str, where: str, what: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        YamlDocument(text, "f")
+    assert (caught.value.where or "").startswith(where)
+    assert what in caught.value.what
+
+
+def test_nulls_are_read_on_request() -> None:
+    text = "a: null\nb: ~\nc:\nd: \"null\"\ne: ''\n"
+    assert YamlDocument(text, "f", nulls=True).value == {
+        "a": None,
+        "b": None,
+        "c": None,
+        "d": "null",
+        "e": "",
+    }
+
+
+def test_a_long_key_is_not_stored_once_per_value() -> None:
+    # As text, the paths of these values would take gigabytes.
+    text = f"? {'k' * 400_000}\n: [{'a,' * 90_000}]\n"
+    assert YamlDocument(text, "f").locate(("k" * 400_000, 1)) == "f, line 2, column 6"

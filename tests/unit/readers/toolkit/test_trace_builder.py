@@ -20,6 +20,33 @@ def test_a_result_finds_its_call_by_id_also_when_ids_repeat() -> None:
     assert third.kind is Kind.OBSERVATION
 
 
+def test_an_id_that_is_used_again_is_that_of_the_newest_turn() -> None:
+    transcript = TraceBuilder()
+    transcript.begin_turn()
+    old = transcript.add_call(ToolCall("a", id="1"), "/0", "x")
+    transcript.begin_turn()
+    new = transcript.add_call(ToolCall("b", id="1"), "/1", "x")
+    transcript.add_result(ToolResult("for b", "/2", call_id="1"))
+    assert (old.output, new.output) == ("", "for b")
+    transcript.add_result(ToolResult("late, for a", "/3", call_id="1"))
+    assert old.output == "late, for a"
+
+
+def test_a_record_of_which_nothing_comes_is_skipped() -> None:
+    transcript = TraceBuilder()
+    with transcript.skipping_if_unread("/0", "empty"):
+        transcript.add_message(Kind.MESSAGE, " ", "/0/text", "x")
+    with transcript.skipping_if_unread("/1", "empty"):
+        transcript.add_message(Kind.MESSAGE, "hi", "/1/text", "x")
+    call = transcript.add_call(ToolCall("a"), "/2/call", "x")
+    call.set_output("b", "/3/output")
+    transcript.skip_unread(("/0", "/1", "/2", "/3", "/4"), "repeats")
+    assert transcript.build("t").skipped == (
+        SkippedPart("/0", "empty"),
+        SkippedPart("/4", "repeats", repeats=True),
+    )
+
+
 def test_a_result_without_an_id_goes_to_the_first_open_call_of_the_last_turn() -> None:
     transcript = TraceBuilder()
     transcript.begin_turn()

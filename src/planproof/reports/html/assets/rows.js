@@ -101,9 +101,22 @@ planproof.stepRow = (view, index) => {
     element("p", { class: "note" }, [step.note, confidence].filter(Boolean).join("; ")),
     element("ul", {}, ...step.evidence.map(([, id, quote], turn) => element("li", {},
       element("button", { type: "button", class: "cite", "data-turn": turn }, id), element("q", {}, quote)))));
+  if (step.checks.length) more.append(planproof.checkTable(step.checks));
   if (!step.evidence.length && step.status !== "parent") more.append(element("p", {}, "No evidence found."));
   const kind = `step ${step.status === "parent" ? "parent" : ""}`;
   return element("li", { class: kind, "data-status": step.status, "data-index": index, "data-depth": step.depth }, head, more);
+};
+
+/** Create the table of a step's requirements: what the contract asks for, and what was found. */
+planproof.checkTable = (checks) => {
+  const { element } = planproof;
+  const marks = { match: "✓", mismatch: "✗", unknown: "?" };
+  const rows = checks.map(([result, path, expected, found]) => element("tr", { "data-result": result },
+    element("td", {}, element("span", { "aria-label": result }, marks[result])),
+    element("th", { scope: "row" }, path), element("td", {}, expected), element("td", {}, found || "nothing")));
+  return element("table", { class: "checks" },
+    element("thead", {}, element("tr", {}, ...["", "requirement", "expected", "found"].map((name) => element("th", { scope: "col" }, name)))),
+    element("tbody", {}, ...rows));
 };
 
 planproof.eventRow = (view, index) => {

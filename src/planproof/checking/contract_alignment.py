@@ -1,0 +1,516 @@
+"""Assign candidates to the steps of a contract.
+
+The best assignment is, in this order: most steps met in full; most steps met in part; fewest steps
+out of order; fewest actions left over; earliest candidates. An assignment in plan order is found
+first by dynamic programming. If it can't be shown to be the best one, a branch-and-bound search
+looks for better ones, up to a number of nodes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+from planproof.checking.contract_match import MatchResult
+from planproof.checking.step_order import find_out_of_order
+from planproof.core.contract import Match, Requirement
+
+MAX_NODES = 5_000
+_GRADES = {Match.FULL: 3, Match.NEAR: 2, Match.OPEN: 1, Match.NONE: 0}
+FULL, NEAR, OPEN, NONE = 3, 2, 1, 0
+
+
+class Part(Struct, frozen=True, eq=False):
+    """One requirement of a step with the candidates that match it, by index.
+
+    It takes at least `min` candidates and at most `max`; None means any number.
+    """
+
+    matches: dict[int, MatchResult]
+    min: int = 1
+    max: int | None = 1
+    requirement: Requirement = Requirement()
+
+
+class AlignedStep(Struct, frozen=True, eq=False):
+    """A step to align: its parts, and whether the plan leaves its position open."""
+
+    parts: tuple[Part, ...]
+    free_order: bool = False
+    key: object = None
+    """Equal for steps with equal requirements, which are filled in plan order."""
+
+
+class Position(NamedTuple):
+    """Where a candidate is: the index of its event, and its turn (0 if unknown)."""
+
+    event: int
+    turn: int
+
+
+Taken: TypeAlias = tuple[tuple[int, ...], ...]
+"""The candidates of each part of a step."""
+
+
+class Objective(NamedTuple):
+    """The value of an assignment; larger is better."""
+
+    full: int
+    near: int
+    moves: int
+    left_over: int
+
+
+class ContractAlignment(Struct, frozen=True, eq=False):
+    """The assignment of candidates to steps.
+
+    `taken` has for each step the candidates of each of its parts. `rivals` are the grades that
+    steps have in other assignments that are equally good. `is_exact` is False if the search
+    stopped before it had seen all assignments.
+    """
+
+    taken: tuple[Taken, ...]
+    objective: Objective
+    rivals: tuple[frozenset[int], ...]
+    is_exact: bool
+
+
+def align_contract(
+    steps: Sequence[AlignedStep],
+    positions: Sequence[Position],
+    accountable: Sequence[bool],
+    is_text: Sequence[bool],
+    *,
+    max_nodes: int = MAX_NODES,
+) -> ContractAlignment:
+    """Return the best assignment of candidates to steps.
+
+    Of each candidate the position is given, whether it is an action that must be accounted for, and
+    whether it is text.
+    """
+    problem = _Problem(steps, positions, accountable, is_text)
+    best = problem.complete(_align_in_plan_order(problem))
+    value = problem.evaluate(best)
+    if problem.is_best(value):
+        return ContractAlignment(best, value, _no_rivals(steps), is_exact=True)
+    search = _Search(problem, best, value, max_nodes)
+    search.run()
+    rivals = tuple(frozenset(grades) for grades in search.grades)
+    return ContractAlignment(search.best, search.value, rivals, is_exact=search.is_exact)
+
+
+def _no_rivals(steps: Sequence[AlignedStep]) -> tuple[frozenset[int], ...]:
+    return tuple(frozenset[int]() for _ in steps)
+
+
+def grade_step(step: AlignedStep, taken: Taken) -> int:
+    """Return the grade of a step: full if all parts are, near if anything of it was done."""
+    grades: list[int] = []
+    for part, chosen in zip(step.parts, taken, strict=True):
+        if not part.min and not chosen:
+            continue
+        matched = [_GRADES[part.matches[index].match] for index in chosen]
+        if matched.count(FULL) >= part.min:
+            grades.append(FULL)
+        else:
+            grades.append(min(NEAR, max(matched, default=NONE)))
+    if grades and min(grades) == FULL:
+        return FULL
+    return min(NEAR, max(grades, default=NONE))
+
+
+class _Groups:
+    """Sets of candidates that compete for the same parts."""
+
+    def __init__(self, size: int) -> None:
+        self._parents = list(range(size))
+
+    def find(self, index: int) -> int:
+        while self._parents[index] != index:
+            self._parents[index] = self._parents[self._parents[index]]
+            index = self._parents[index]
+        return index
+
+    def join(self, one: int, other: int) -> None:
+        self._parents[self.find(one)] = self.find(other)
+
+
+def find_first(taken: Taken, is_text: Sequence[bool]) -> int | None:
+    """Return the candidate that a step begins with: its first call, else its first text."""
+    indices = [index for part in taken for index in part]
+    calls = [index for index in indices if not is_text[index]]
+    return min(calls or indices, default=None)
+
+
+class _Problem:
+    """The steps and candidates, and what follows from them before any search."""
+
+    def __init__(
+        self,
+        steps: Sequence[AlignedStep],
+        positions: Sequence[Position],
+        accountable: Sequence[bool],
+        is_text: Sequence[bool],
+    ) -> None:
+        self.steps = steps
+        self.positions = positions
+        self.accountable = accountable
+        self.is_text = is_text
+        by_key: dict[object, list[int]] = {}
+        for number, step in enumerate(steps):
+            by_key.setdefault(number if step.key is None else step.key, []).append(number)
+        self.equal_steps = [numbers for numbers in by_key.values() if len(numbers) > 1]
+        self.previous_equal = {
+            later: earlier for numbers in self.equal_steps for earlier, later in pairwise(numbers)
+        }
+        self.potential = [self._find_potential(step) for step in steps]
+        self.fewest_left_over = self._count_fewest_left_over()
+
+    def _count_fewest_left_over(self) -> int:
+        """Return how many actions no assignment can take, by what competing parts have room for."""
+        groups = _Groups(len(self.accountable))
+        rooms: dict[int, int] = {}
+        for step in self.steps:
+            for part in step.parts:
+                for index in part.matches:
+                    groups.join(next(iter(part.matches)), index)
+        for step in self.steps:
+            for part in step.parts:
+                if part.matches:
+                    group = groups.find(next(iter(part.matches)))
+                    room = len(part.matches) if part.max is None else max(part.max, part.min)
+                    rooms[group] = rooms.get(group, 0) + room
+        actions = Counter(
+            groups.find(index) for index, is_action in enumerate(self.accountable) if is_action
+        )
+        return sum(max(0, count - rooms.get(group, 0)) for group, count in actions.items())
+
+    def _find_potential(self, step: AlignedStep) -> int:
+        """Return the best grade that a step can have if no other step needs its candidates."""
+        return grade_step(
+            step, tuple(tuple(self.rank_matches(part)[: max(part.min, 1)]) for part in step.parts)
+        )
+
+    def rank_matches(self, part: Part) -> list[int]:
+        """Return the candidates worth taking for a part, best match first, then in order."""
+        return sorted(
+            _list_useful(part), key=lambda index: (-_GRADES[part.matches[index].match], index)
+        )
+
+    def can_share(self, index: int, part: Part, others: Sequence[Part]) -> bool:
+        """Return whether a candidate can serve a part in addition to others.
+
+        Each must have a matching condition that the other has not.
+        """
+        own = part.matches[index].matched_conditions
+        for other in others:
+            theirs = other.matches[index].matched_conditions
+            if not (own - theirs and theirs - own):
+                return False
+        return True
+
+    def evaluate(self, taken: Sequence[Taken]) -> Objective:
+        """Return the value of an assignment."""
+        grades = [grade_step(step, own) for step, own in zip(self.steps, taken, strict=True)]
+        used = {index for own in taken for part in own for index in part}
+        left_over = sum(
+            is_action and index not in used for index, is_action in enumerate(self.accountable)
+        )
+        starts = [
+            self.find_start(step, own, grade)
+            for step, own, grade in zip(self.steps, taken, grades, strict=True)
+        ]
+        return Objective(
+            full=grades.count(FULL),
+            near=grades.count(NEAR),
+            moves=-len(find_out_of_order(starts)),
+            left_over=-left_over,
+        )
+
+    def find_start(self, step: AlignedStep, taken: Taken, grade: int) -> Position | None:
+        """Return where a step began; None if it did not, or if its position is open."""
+        if grade < NEAR or step.free_order:
+            return None
+        first = find_first(taken, self.is_text)
+        return None if first is None else self.positions[first]
+
+    def is_best(self, value: Objective) -> bool:
+        """Return whether no assignment can be better, and all equally good ones agree."""
+        return value == Objective(
+            full=self.potential.count(FULL),
+            near=self.potential.count(NEAR),
+            moves=0,
+            left_over=-self.fewest_left_over,
+        )
+
+    def complete(self, taken: Sequence[Taken]) -> tuple[Taken, ...]:
+        """Give parts that are met in full, and take more, further full matches after the start."""
+        completed = list(taken)
+        used = {index for own in taken for part in own for index in part}
+        for number, (step, own) in enumerate(zip(self.steps, taken, strict=True)):
+            if all(part.max == part.min for part in step.parts) or not any(own):
+                continue
+            start = min(index for part in own for index in part)
+            parts: list[tuple[int, ...]] = []
+            for part, chosen in zip(step.parts, own, strict=True):
+                room = len(part.matches) if part.max is None else part.max - len(chosen)
+                if not all(part.matches[index].match is Match.FULL for index in chosen):
+                    room = 0
+                further = [
+                    index
+                    for index, result in part.matches.items()
+                    if index > start and index not in used and result.match is Match.FULL
+                ][: max(room, 0)]
+                used.update(further)
+                parts.append(tuple(sorted((*chosen, *further))))
+            completed[number] = tuple(parts)
+        return tuple(completed)
+
+
+def _align_in_plan_order(problem: _Problem) -> list[Taken]:
+    """Return the best assignment whose steps begin in plan order, then fill in the other steps."""
+    starts = _choose_starts(problem)
+    used: dict[int, list[Part]] = {}
+    taken: list[Taken] = [()] * len(problem.steps)
+    order = sorted(range(len(problem.steps)), key=lambda step: (starts[step] is None, step))
+    for number in order:
+        step = problem.steps[number]
+        taken[number] = _fill_step(problem, step, starts[number], used)
+    for group in problem.equal_steps:
+        filled = sorted((taken[number] for number in group), key=_get_start)
+        for number, own in zip(group, filled, strict=True):
+            taken[number] = own
+    return taken
+
+
+def _get_start(taken: Taken) -> float:
+    """Return the first candidate of a step; infinity if it has none."""
+    return min((index for part in taken for index in part), default=inf)
+
+
+class _Chain(NamedTuple):
+    """A sequence of steps that begin in plan order, by its last step."""
+
+    before: _Chain | None
+    step: int
+    candidate: int
+
+
+def _choose_starts(problem: _Problem) -> list[int | None]:
+    """Choose the first candidate of each step so that most steps are met in plan order."""
+    # Staircase: the best value of a chain that ends at or before each candidate.
+    ends: list[int] = []
+    values: list[tuple[int, int]] = []
+    chains: list[_Chain] = []
+    for number, step in enumerate(problem.steps):
+        if step.free_order:
+            continue
+        reached: list[tuple[int, tuple[int, int], _Chain]] = []
+        for index, grade in _list_starts(problem, step):
+            at = bisect_left(ends, _find_end_of_turn(problem, index))
+            value, chain = (values[at - 1], chains[at - 1]) if at else ((0, 0), None)
+            gained = (value[0] + (grade == FULL), value[1] + (grade == NEAR))
+            reached.append((index, gained, _Chain(chain, number, index)))
+        for index, gained, chain in reached:
+            _add_to_staircase(ends, values, chains, index, gained, chain)
+    starts: list[int | None] = [None] * len(problem.steps)
+    link = chains[-1] if chains else None
+    while link is not None:
+        starts[link.step] = link.candidate
+        link = link.before
+    return starts
+
+
+def _find_end_of_turn(problem: _Problem, index: int) -> int:
+    """Return the index after the last candidate at which an earlier step may begin.
+
+    Candidates of one turn have no order, and one candidate can serve two steps.
+    """
+    turn, end = problem.positions[index].turn, index + 1
+    while turn and end < len(problem.positions) and problem.positions[end].turn == turn:
+        end += 1
+    return end
+
+
+def _add_to_staircase(
+    ends: list[int],
+    values: list[tuple[int, int]],
+    chains: list[_Chain],
+    index: int,
+    value: tuple[int, int],
+    chain: _Chain,
+) -> None:
+    at = bisect_right(ends, index)
+    if at and values[at - 1] >= value:
+        return
+    end = at
+    while end < len(ends) and values[end] <= value:
+        end += 1
+    if at and ends[at - 1] == index:
+        at -= 1
+    ends[at:end], values[at:end], chains[at:end] = [index], [value], [chain]
+
+
+def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, int]]:
+    """Yield each candidate that a step can begin with, and the grade that it can reach then."""
+    if len(step.parts) == 1 and step.parts[0].min <= 1:
+        for index, result in step.parts[0].matches.items():
+            yield index, _GRADES[result.match]
+        return
+    for index in sorted({index for part in step.parts for index in part.matches}):
+        taken: list[tuple[int, ...]] = []
+        for part in step.parts:
+            later = [other for other in problem.rank_matches(part) if other >= index]
+            taken.append(tuple(later[: part.min]))
+        yield index, grade_step(step, tuple(taken))
+
+
+def _list_useful(part: Part) -> list[int]:
+    """Return the candidates worth taking: a part that needs none takes only full matches."""
+    if part.min:
+        return list(part.matches)
+    return [index for index, result in part.matches.items() if result.match is Match.FULL]
+
+
+def _fill_step(
+    problem: _Problem, step: AlignedStep, start: int | None, used: dict[int, list[Part]]
+) -> Taken:
+    """Take candidates for each part of a step: first its start, then the best free ones."""
+    taken: list[tuple[int, ...]] = []
+    for part in step.parts:
+        chosen: list[int] = []
+        ranked = problem.rank_matches(part)
+        later = [index for index in ranked if start is None or index >= start]
+        if start in ranked:
+            later = [start, *(index for index in later if index != start)]
+        for index in (*later, *(i for i in ranked if start is not None and i < start)):
+            if len(chosen) == (part.min or 1):
+                break
+            if problem.can_share(index, part, used.get(index, ())):
+                chosen.append(index)
+                used.setdefault(index, []).append(part)
+        taken.append(tuple(sorted(chosen)))
+    return tuple(taken)
+
+
+class _Search:
+    """Branch and bound over the candidates of each part, in plan order."""
+
+    def __init__(
+        self, problem: _Problem, best: tuple[Taken, ...], value: Objective, max_nodes: int
+    ) -> None:
+        self._problem = problem
+        self._nodes_left = max_nodes
+        self.best, self.value = best, value
+        self.grades: list[set[int]] = [set() for _ in problem.steps]
+        self._note_grades(best)
+        self.is_exact = True
+        potential = problem.potential
+        # The most that the steps from each one on can add.
+        self._full_ahead = [potential[i:].count(FULL) for i in range(len(potential) + 1)]
+        self._near_ahead = [potential[i:].count(NEAR) for i in range(len(potential) + 1)]
+
+    def run(self) -> None:
+        """Search all assignments that can be at least as good as the best one known."""
+        self._search(0, [], {}, 0, 0)
+
+    def _search(
+        self, number: int, taken: list[Taken], used: dict[int, list[Part]], full: int, near: int
+    ) -> None:
+        self._nodes_left -= 1
+        if self._nodes_left < 0:
+            self.is_exact = False
+            return
+        if not self._can_reach(number, taken, full, near):
+            return
+        if number == len(self._problem.steps):
+            self._take(taken)
+            return
+        step = self._problem.steps[number]
+        previous = self._problem.previous_equal.get(number)
+        earliest = -1 if previous is None else _get_start(taken[previous])
+        for own in self._list_choices(step, 0, used, ()):
+            if previous is not None and any(own) and _get_start(own) <= earliest:
+                continue
+            grade = grade_step(step, own)
+            taken.append(own)
+            self._search(number + 1, taken, used, full + (grade == FULL), near + (grade == NEAR))
+            taken.pop()
+            if self._nodes_left < 0:
+                return
+
+    def _can_reach(self, number: int, taken: list[Taken], full: int, near: int) -> bool:
+        """Return whether a partial assignment can still be as good as the best one."""
+        most_full = full + self._full_ahead[number]
+        if most_full != self.value.full:
+            return most_full > self.value.full
+        # All steps ahead that can be full must be, so only the others can be near.
+        most_near = near + self._near_ahead[number]
+        if most_near < self.value.near:
+            return False
+        if most_near > self.value.near:
+            return True
+        return -self._count_moves(taken) >= self.value.moves
+
+    def _count_moves(self, taken: list[Taken]) -> int:
+        problem = self._problem
+        starts = [
+            problem.find_start(step, own, grade_step(step, own))
+            for step, own in zip(problem.steps, taken, strict=False)
+        ]
+        return len(find_out_of_order(starts))
+
+    def _list_choices(
+        self, step: AlignedStep, at: int, used: dict[int, list[Part]], own: Taken
+    ) -> Iterator[Taken]:
+        """Yield the ways to fill the parts of a step; `used` is kept up to date meanwhile."""
+        if at == len(step.parts):
+            yield own
+            return
+        part = step.parts[at]
+        for chosen in self._list_candidates(part, part.min or 1, used, ()):
+            yield from self._list_choices(step, at + 1, used, (*own, chosen))
+
+    def _list_candidates(
+        self, part: Part, room: int, used: dict[int, list[Part]], chosen: tuple[int, ...]
+    ) -> Iterator[tuple[int, ...]]:
+        if room:
+            for index in _list_useful(part):
+                if chosen and index <= chosen[-1]:
+                    continue
+                others = used.get(index, [])
+                if not self._problem.can_share(index, part, others):
+                    continue
+                used[index] = [*others, part]
+                yield from self._list_candidates(part, room - 1, used, (*chosen, index))
+                used[index] = others
+        yield chosen
+
+    def _take(self, taken: list[Taken]) -> None:
+        completed = self._problem.complete(taken)
+        value = self._problem.evaluate(completed)
+        if value > self.value:
+            self.best, self.value = completed, value
+            for grades in self.grades:
+                grades.clear()
+        elif value < self.value:
+            return
+        elif _flatten(completed) < _flatten(self.best):
+            self.best = completed
+        self._note_grades(completed)
+
+    def _note_grades(self, taken: Sequence[Taken]) -> None:
+        problem = self._problem
+        for grades, step, own in zip(self.grades, problem.steps, taken, strict=True):
+            grades.add(grade_step(step, own))
+
+
+def _flatten(taken: Sequence[Taken]) -> list[list[float]]:
+    """Return the candidates of each step, for comparing which assignment is earlier."""
+    return [sorted(index for part in own for index in part) or [inf] for own in taken]

@@ -1,0 +1,492 @@
+"""Turn the alignment of a run with a contract into findings: status, notes, extras, constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planproof.checking.contract_alignment import (
+    FULL,
+    NEAR,
+    NONE,
+    OPEN,
+    ContractAlignment,
+    Taken,
+    find_first,
+    grade_step,
+)
+from planproof.checking.contract_candidates import ContractCandidate, ToolRoles
+from planproof.checking.contract_match import MatchResult
+from planproof.checking.event_text import cite, collect_strings
+from planproof.checking.plan_findings import assemble_findings
+from planproof.contracts.condition_check import check_condition
+from planproof.contracts.terms import extract_terms
+from planproof.core.contract import (
+    Contract,
+    Match,
+    Requirement,
+    StepContract,
+    Truth,
+    iter_requirements,
+)
+from planproof.core.finding import Check, Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.json_values import is_object, parse_embedded_json
+from planproof.core.plan import Plan
+from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, Trace
+
+if TYPE_CHECKING:
+    from planproof.checking.contract_judge import StepMatcher
+
+_STATUS = {
+    FULL: Status.EXECUTED,
+    NEAR: Status.PARTIAL,
+    OPEN: Status.AMBIGUOUS,
+    NONE: Status.MISSING,
+}
+_MAX_QUOTE = 120
+_MAX_RESULT = 1_000_000
+_APPROXIMATE = "approximate: the search for the best assignment was stopped at its limit"
+# The confidence of a finding by the form of its requirement.
+_TYPED_VALUE, _TOOL_ONLY, _MESSAGE, _REASONING = 0.95, 0.85, 0.7, 0.6
+_RIVAL, _UNVERIFIED, _UNCHECKED = 0.5, 0.6, 0.5
+
+
+class RunFindings:
+    """The findings of one run."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        plan: Plan,
+        trace: Trace,
+        roles: ToolRoles,
+        matcher: StepMatcher,
+        alignment: ContractAlignment,
+    ) -> None:
+        self._contract = contract
+        self._plan = plan
+        self._trace = trace
+        self._roles = roles
+        self._matcher = matcher
+        self._candidates = matcher.candidates
+        self._alignment = alignment
+        self._steps = contract.leaves
+        self._index_by_number = {step.number: index for index, step in enumerate(self._steps)}
+        self._refused: set[int] = set()
+        """Candidates of steps whose condition did not hold."""
+
+    def assemble(self) -> Findings:
+        """Return the findings of all steps, and the extras."""
+        leaves = [self._judge_step(index) for index in range(len(self._steps))]
+        leaves = self._add_supporting_events(leaves)
+        steps = assemble_findings(self._plan, self._trace, leaves)
+        notes = () if self._alignment.is_exact else (_APPROXIMATE,)
+        taken = {
+            index for own in self._alignment.taken for part in own for index in part
+        } - self._refused
+        finder = ContractExtras(self._contract, self._roles, self._matcher)
+        return Findings(steps, finder.find(steps, taken, self._refused), notes)
+
+    def _judge_step(self, index: int) -> StepFinding:
+        step, taken = self._steps[index], self._alignment.taken[index]
+        if step.uncheckable is not None:
+            return self._make_finding(
+                step, Status.AMBIGUOUS, _UNCHECKED, note=f"not checkable: {step.uncheckable}"
+            )
+        aligned = self._matcher.aligned_steps[index]
+        grade = grade_step(aligned, taken)
+        condition = self._evaluate_condition(step)
+        if condition is not None and (
+            finding := self._judge_condition(step, *condition, grade, taken)
+        ):
+            return finding
+        status = _STATUS[grade]
+        results = self._list_results(index, taken)
+        note = self._write_note(index, status, results)
+        confidence = self._estimate_confidence(index, status, results)
+        rivals = self._alignment.rivals[index]
+        if len(rivals) > 1 and not self._has_equal_step(index):
+            confidence = min(confidence, _RIVAL)
+            if FULL in rivals:
+                status = Status.AMBIGUOUS
+                note = "several assignments of events to steps are equally good"
+        return self._make_finding(
+            step,
+            status,
+            confidence,
+            note=note,
+            taken=[candidate for candidate, _ in results],
+            checks=self._list_checks(index, taken, results),
+        )
+
+    def _has_equal_step(self, index: int) -> bool:
+        own = self._steps[index].all_of
+        return any(step.all_of == own for i, step in enumerate(self._steps) if i != index)
+
+    def _make_finding(
+        self,
+        step: StepContract,
+        status: Status,
+        confidence: float,
+        *,
+        note: str = "",
+        taken: Sequence[int] = (),
+        checks: tuple[Check, ...] = (),
+        evidence: tuple[Evidence, ...] | None = None,
+    ) -> StepFinding:
+        indices = sorted(set(taken))
+        candidates = [self._candidates[index] for index in indices]
+        if evidence is None:
+            # A step begins at its first call: text before it is covered, but not where it began.
+            first = find_first((tuple(indices),), [c.is_text for c in self._candidates])
+            evidence = tuple(
+                _cite(self._candidates[index], step.text)
+                for index in indices
+                if first is None or index >= first
+            )
+        waived = (step.optional is not None and status is not Status.EXECUTED) or not step.counted
+        if not step.counted:
+            note = "; ".join(filter(None, (note, "not counted")))
+        return StepFinding(
+            number=step.number,
+            text=step.text,
+            status=status,
+            confidence=round(confidence, 4),
+            evidence=evidence,
+            covers=tuple(dict.fromkeys(candidate.event.id for candidate in candidates)),
+            note=note,
+            parent=step.parent,
+            waived=waived,
+            free_order=step.free_order,
+            checks=checks,
+        )
+
+    def _list_results(self, index: int, taken: Taken) -> list[tuple[int, MatchResult]]:
+        return [
+            (candidate, part.matches[candidate])
+            for part, chosen in zip(self._matcher.get_parts(index), taken, strict=True)
+            for candidate in chosen
+        ]
+
+    # Conditions
+
+    def _evaluate_condition(self, step: StepContract) -> tuple[Truth, Event | None] | None:
+        """Return whether the condition of a step holds, and the event that shows it."""
+        if step.else_of is not None:
+            other = self._steps[self._index_by_number[step.else_of]]
+            held = self._evaluate_condition(other)
+            if held is None:
+                return Truth.UNKNOWN, None
+            truth, event = held
+            opposite = {Truth.MATCH: Truth.MISMATCH, Truth.MISMATCH: Truth.MATCH}
+            return opposite.get(truth, Truth.UNKNOWN), event
+        if step.when is None:
+            return None
+        index = self._index_by_number.get(step.when.step or "")
+        if index is None:
+            return Truth.UNKNOWN, None
+        events = [
+            self._candidates[candidate].event
+            for part in self._alignment.taken[index]
+            for candidate in part
+        ]
+        for event in reversed(events):
+            if len(event.output) > _MAX_RESULT:
+                continue
+            value = parse_embedded_json(event.output)
+            if is_object(value):
+                return _check_result(step, value), event
+        return Truth.UNKNOWN, None
+
+    def _judge_condition(
+        self, step: StepContract, truth: Truth, event: Event | None, grade: int, taken: Taken
+    ) -> StepFinding | None:
+        """Return the finding of a step whose condition does not hold, or is not known."""
+        if truth is Truth.MATCH or (truth is Truth.UNKNOWN and grade == FULL):
+            return None
+        if truth is Truth.MISMATCH and event is not None:
+            self._refused.update(index for part in taken for index in part)
+            pointer = event.output_pointer or event.pointer
+            quote = event.output.strip()[:_MAX_QUOTE].rstrip()
+            shown = (
+                Evidence(event.id, pointer, quote)
+                if event.output_pointer
+                else cite(event, frozenset())
+            )
+            return self._make_finding(
+                step, Status.EXECUTED, _TOOL_ONLY, note="condition not met", evidence=(shown,)
+            )
+        if grade > NONE:
+            return None
+        note = "the trace does not show whether the condition held"
+        return self._make_finding(step, Status.AMBIGUOUS, _UNCHECKED, note=note)
+
+    # Notes and confidence
+
+    def _write_note(
+        self, index: int, status: Status, results: list[tuple[int, MatchResult]]
+    ) -> str:
+        if status is Status.EXECUTED:
+            return ""
+        notes: list[str] = []
+        for _, result in results:
+            wrong = [check for check in result.checks if check.result is not Truth.MATCH]
+            notes += [_describe_check(check, result.requirement) for check in wrong[:2]]
+        parts = self._matcher.get_parts(index)
+        for part, chosen in zip(parts, self._alignment.taken[index], strict=True):
+            if len(chosen) < part.min:
+                count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
+                notes.append(f"{count}{_describe_missing(part.requirement)}")
+        return "; ".join(dict.fromkeys(notes[:3]))
+
+    def _list_checks(
+        self, index: int, taken: Taken, results: list[tuple[int, MatchResult]]
+    ) -> tuple[Check, ...]:
+        checks = [check for _, result in results for check in result.checks]
+        for part, chosen in zip(self._matcher.get_parts(index), taken, strict=True):
+            if not chosen:
+                path, expected = _describe_requirement(part.requirement)
+                checks.append(
+                    Check(path=path, expected=expected, found="", event=None, result=Truth.MISMATCH)
+                )
+        return tuple(checks)
+
+    def _estimate_confidence(
+        self, index: int, status: Status, results: list[tuple[int, MatchResult]]
+    ) -> float:
+        requirements = [result.requirement for _, result in results] or [
+            alternative for part in self._steps[index].all_of for alternative in part.alternatives
+        ]
+        confidence = min(map(_cap_confidence, requirements), default=_UNCHECKED)
+        if status is Status.AMBIGUOUS:
+            confidence = min(confidence, _MESSAGE)
+        events = [self._candidates[candidate].event for candidate, _ in results]
+        if any(event.recognition == UNVERIFIED for event in events):
+            confidence = min(confidence, _UNVERIFIED)
+        return confidence
+
+    # Supporting events and extras
+
+    def _add_supporting_events(self, findings: list[StepFinding]) -> list[StepFinding]:
+        """Add calls of supporting tools to the step around them."""
+        positions = {event.id: index for index, event in enumerate(self._trace.events)}
+        ranges = [
+            (positions[finding.covers[0]], positions[finding.covers[-1]])
+            if finding.covers
+            else None
+            for finding in findings
+        ]
+        covered = {event for finding in findings for event in finding.covers}
+        added: dict[int, list[str]] = {}
+        for position, event in enumerate(self._trace.events):
+            if event.kind is not Kind.ACTION or event.id in covered:
+                continue
+            owner = self._find_owner(position, event, ranges)
+            if owner is not None:
+                added.setdefault(owner, []).append(event.id)
+        for index, events in added.items():
+            covers = sorted({*findings[index].covers, *events}, key=positions.__getitem__)
+            findings[index] = replace(findings[index], covers=tuple(covers))
+        return findings
+
+    def _find_owner(
+        self, position: int, event: Event, ranges: list[tuple[int, int] | None]
+    ) -> int | None:
+        """Return the step that a call of a supporting tool belongs to."""
+        name = self._roles.canonical_name(event.name or "")
+        for index, span in enumerate(ranges):
+            if span is None or not span[0] < position < span[1]:
+                continue
+            requirements = iter_requirements(self._steps[index])
+            tools = {tool.lower() for requirement in requirements for tool in requirement.with_}
+            if name in tools:
+                return index
+        if self._roles.find_mark(event) != "supporting":
+            return None
+        begun = [(span[0], index) for index, span in enumerate(ranges) if span is not None]
+        before = [entry for entry in begun if entry[0] < position]
+        if before:
+            return max(before)[1]
+        return min(begun)[1] if begun else None
+
+
+class ContractExtras:
+    """The actions of a run that no step takes, and those that break a constraint."""
+
+    def __init__(self, contract: Contract, roles: ToolRoles, matcher: StepMatcher) -> None:
+        self._contract = contract
+        self._roles = roles
+        self._matcher = matcher
+        self._candidates = matcher.candidates
+
+    def find(
+        self, steps: Sequence[StepFinding], taken: set[int], refused: set[int]
+    ) -> tuple[Extra, ...]:
+        """Return the extras in event order, at most one per event.
+
+        `taken` are the candidates that steps take, `refused` those of steps whose condition did not
+        hold. A sub-agent's actions have the severity of the hand-off.
+        """
+        covered = {event for step in steps for event in step.covers}
+        taken_events = {self._candidates[index].event.id for index in taken}
+
+        def shares(candidate: ContractCandidate) -> bool:
+            """Return whether this is a command next to one that a step takes."""
+            return candidate.quote is not None and candidate.event.id in taken_events
+
+        violations = self._find_violations()
+        extras: dict[str, Extra] = {}
+        calls: set[tuple[str, str]] = set()
+        failed: set[str] = set()
+        closed = False
+        for index, candidate in enumerate(self._candidates):
+            event = candidate.event
+            if candidate.is_text or event.id in extras:
+                continue
+            call = (candidate.name, candidate.quote or f"{event.text}\0{event.arguments!r}")
+            if index in violations:
+                extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
+            elif (
+                candidate.is_accountable
+                and index not in taken
+                and (event.id not in covered or index in refused or shares(candidate))
+            ):
+                is_closing = self._roles.find_mark(event) == "closing" and not closed
+                is_retry = candidate.name in failed and self._meets_any_step(index)
+                is_minor = is_closing or is_retry or call in calls
+                severity = Severity.MINOR if is_minor else Severity.MAJOR
+                if parent := extras.get(event.parent or ""):
+                    severity = parent.severity
+                extras[event.id] = _make_extra(candidate, _name_action(candidate), severity)
+                closed = closed or is_closing
+            calls.add(call)
+            if event.status is EventStatus.ERROR:
+                failed.add(candidate.name)
+        return tuple(extras.values())
+
+    def _meets_any_step(self, index: int) -> bool:
+        return any(
+            index in part.matches and part.matches[index].match is Match.FULL
+            for step in range(len(self._matcher.steps))
+            for part in self._matcher.get_parts(step)
+        )
+
+    def _find_violations(self) -> dict[int, str]:
+        """Return the candidates that break a constraint of the contract, with the reason."""
+        violations: dict[int, str] = {}
+        for constraint in self._contract.never:
+            for index in self._matcher.list_matches(constraint):
+                violations[index] = f"{_name_action(self._candidates[index])}, never allowed"
+        for order in self._contract.before:
+            firsts = [self._candidates[i] for i in self._matcher.list_matches(order.first)]
+            for index in self._matcher.list_matches(order.then):
+                later = self._candidates[index]
+                if not any(_is_before(first, later) for first in firsts):
+                    wanted = " or ".join(order.first.call)
+                    what = f"{_name_action(later)}, without {wanted} before it"
+                    violations.setdefault(index, what)
+        return violations
+
+
+def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
+    evidence = _cite(candidate, "")
+    is_unverified = candidate.event.recognition == UNVERIFIED
+    return Extra(
+        event=candidate.event.id,
+        pointer=evidence.pointer,
+        quote=evidence.quote,
+        what=what,
+        severity=severity,
+        confidence=_UNVERIFIED if is_unverified else _TOOL_ONLY,
+    )
+
+
+def _cite(candidate: ContractCandidate, step_text: str) -> Evidence:
+    """Cite the part of an event that a candidate is; else the passage most like the step."""
+    event = candidate.event
+    quote = (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip()
+    texts = (event.text, *collect_strings(event.arguments, derived=False))
+    if quote and any(quote in text for text in texts):
+        return Evidence(event.id, event.pointer, quote)
+    evidence = cite(event, extract_terms(step_text))
+    if candidate.is_result_only or evidence.pointer == event.pointer:
+        return evidence
+    return cite(event, frozenset())
+
+
+def _is_before(first: ContractCandidate, later: ContractCandidate) -> bool:
+    if first.position >= later.position:
+        return False
+    return not first.event.turn or first.event.turn != later.event.turn
+
+
+def _check_result(step: StepContract, value: dict[str, object]) -> Truth:
+    assert step.when is not None
+    results: list[Truth] = []
+    for key, condition in step.when.result.items():
+        found: object = value
+        for name in key.split("."):
+            found = found.get(name) if is_object(found) else None
+        results.append(Truth.UNKNOWN if found is None else check_condition(condition, found))
+    if not results or Truth.UNKNOWN in results:
+        return Truth.UNKNOWN
+    return Truth.MISMATCH if Truth.MISMATCH in results else Truth.MATCH
+
+
+def _cap_confidence(requirement: Requirement) -> float:
+    if requirement.reasoning is not None:
+        return _REASONING
+    if requirement.message is not None or any("*" in name for name in requirement.call):
+        return _MESSAGE
+    if any("*" in name for name in requirement.call):
+        return _MESSAGE
+    return _TYPED_VALUE if requirement.where or requirement.is_ else _TOOL_ONLY
+
+
+def _name_action(candidate: ContractCandidate) -> str:
+    name = candidate.event.name or candidate.event.kind.value
+    if candidate.command is not None and candidate.command.program:
+        return f"{name}: {candidate.command.program}"
+    return name if candidate.call is None else f"{name}: {candidate.call.name}"
+
+
+def _describe_requirement(requirement: Requirement) -> tuple[str, str]:
+    """Return the path and the expected value of a requirement that nothing matched."""
+    own = requirement.alternatives[0]
+    if own.call:
+        return "call", " or ".join(
+            dict.fromkeys(name for one in requirement.alternatives for name in one.call)
+        )
+    wanted = own.message or own.reasoning
+    path = "message" if own.message is not None else "reasoning"
+    says = "; ".join(" or ".join(group[:4]) for group in wanted.says) if wanted else ""
+    return path, says or "any text"
+
+
+def _describe_missing(requirement: Requirement) -> str:
+    path, expected = _describe_requirement(requirement)
+    if path == "call":
+        return f"no call of {expected}" + (
+            " with these values" if _has_conditions(requirement) else ""
+        )
+    return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
+
+
+def _has_conditions(requirement: Requirement) -> bool:
+    return any(one.where or one.is_ for one in requirement.alternatives)
+
+
+def _describe_check(check: Check, requirement: Requirement) -> str:
+    group, _, name = check.path.partition(".")
+    condition = (requirement.is_ | requirement.where).get(name)
+    expected = (condition and condition.for_) or check.expected
+    if group in {"message", "reasoning"}:
+        return f"the {group} does not say {check.expected}"
+    if check.result is Truth.UNKNOWN:
+        return f"value of {name} not shown, plan says {expected}"
+    if group == "by":
+        return f"done by {check.found or 'nobody named'}, plan says {expected}"
+    if not check.found:
+        return f"{name} not given, plan says {expected}"
+    return f"called with {name}={check.found}, plan says {expected}"

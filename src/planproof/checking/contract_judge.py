@@ -1,0 +1,386 @@
+"""The judge `contract`: check a run against a contract, without a model.
+
+`check_run` is the whole check: candidates, matches, alignment, findings.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from msgspec import json as msgspec_json
+from msgspec.structs import replace
+
+from planproof.checking.candidates import remove_restatements
+from planproof.checking.contract_alignment import (
+    AlignedStep,
+    ContractAlignment,
+    Part,
+    Position,
+    Taken,
+    align_contract,
+)
+from planproof.checking.contract_candidates import (
+    ContractCandidate,
+    ToolRoles,
+    build_contract_candidates,
+)
+from planproof.checking.contract_findings import RunFindings
+from planproof.checking.contract_match import (
+    MatchContext,
+    MatchResult,
+    is_tool,
+    match,
+)
+from planproof.checking.similarity_analysis import judge_by_similarity
+from planproof.contracts.contract_file import contract_digest
+from planproof.core.content import Content, Json
+from planproof.core.contract import (
+    ANY_ARGUMENT,
+    Condition,
+    Contract,
+    Match,
+    Requirement,
+    StepContract,
+    Times,
+    Truth,
+)
+from planproof.core.digests import compute_fingerprint
+from planproof.core.finding import Findings
+from planproof.core.json_values import is_list, is_object, parse_embedded_json
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.core.verdict import ContractSummary
+from planproof.core.vocabulary import Vocabulary
+from planproof.errors import InvalidInput
+
+_MAX_EACH = 100
+_MAX_LIST_DEPTH = 3
+_GRADE = {Match.NONE: 0, Match.OPEN: 1, Match.NEAR: 2, Match.FULL: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class ContractJudge:
+    """Checks runs against one contract. Deterministic: same input, same findings, everywhere."""
+
+    contract: Contract
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    allow_drift: bool = False
+    """Judge by the contract even if the given plan is not the one that it was compiled from."""
+    name: str = "contract"
+    summary: ContractSummary = field(init=False)
+    fingerprint: str = field(init=False)
+    """Changes with the contract, the vocabulary and the variables, but not with a case."""
+
+    def __post_init__(self) -> None:
+        summary = summarize_contract(self.contract)
+        digest = compute_fingerprint(
+            summary.digest, self.vocabulary.sorted_entries, sorted(self.variables.items())
+        )
+        object.__setattr__(self, "summary", summary)
+        object.__setattr__(self, "fingerprint", digest)
+
+    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+        """Check the trace against the contract; its steps are the plan."""
+        del task
+        return check_run(self.contract, plan, trace, self.vocabulary, self.variables)
+
+    def bind(self, metadata: Mapping[str, object]) -> ContractJudge:
+        """Return this judge with its variables bound to the metadata of a case."""
+        if not self.contract.variables:
+            return self
+        bound = bind_metadata(self.contract, metadata, self.variables)
+        judge = copy(self)
+        object.__setattr__(judge, "variables", bound)
+        return judge
+
+
+def check_run(
+    contract: Contract,
+    plan: Plan,
+    trace: Trace,
+    vocabulary: Vocabulary,
+    variables: Mapping[str, str] | None = None,
+) -> Findings:
+    """Check a trace against a contract whose steps are those of the plan."""
+    if contract.is_similarity:
+        return judge_by_similarity(plan, trace, vocabulary)
+    roles = ToolRoles(contract, vocabulary)
+    candidates = build_contract_candidates(trace, remove_restatements(trace, plan), roles)
+    known = dict(variables or {})
+    matcher = StepMatcher(contract, candidates, known)
+    alignment = matcher.align()
+    if bound := matcher.bind_variables(alignment.taken):
+        matcher = StepMatcher(contract, candidates, known | bound)
+        alignment = matcher.align()
+    return RunFindings(contract, plan, trace, roles, matcher, alignment).assemble()
+
+
+class StepMatcher:
+    """The matches of all candidates with all leaf steps of a contract."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        candidates: list[ContractCandidate],
+        variables: Mapping[str, str],
+    ) -> None:
+        self.contract = contract
+        self.candidates = candidates
+        self.steps = contract.leaves
+        self.variables = variables
+        self._indices_by_name: dict[str, list[int]] = {}
+        self._text_indices: list[int] = []
+        for index, candidate in enumerate(candidates):
+            if candidate.is_text:
+                self._text_indices.append(index)
+            else:
+                self._indices_by_name.setdefault(candidate.name, []).append(index)
+        self._index_by_number = {step.number: index for index, step in enumerate(self.steps)}
+        self._parts: dict[int, tuple[Part, ...]] = {}
+        self._in_progress: set[int] = set()
+        self._context = MatchContext(variables, self._find_results)
+
+    def align(self) -> ContractAlignment:
+        """Assign the candidates to the steps."""
+        return align_contract(
+            self.aligned_steps,
+            [Position(c.position, c.event.turn) for c in self.candidates],
+            [c.is_accountable for c in self.candidates],
+            [c.is_text for c in self.candidates],
+        )
+
+    @cached_property
+    def aligned_steps(self) -> list[AlignedStep]:
+        """The steps with their matches, as the alignment takes them."""
+        return [
+            AlignedStep(
+                self.get_parts(index),
+                step.free_order,
+                msgspec_json.encode(step.all_of, order="deterministic") if step.all_of else None,
+            )
+            for index, step in enumerate(self.steps)
+        ]
+
+    def get_parts(self, index: int) -> tuple[Part, ...]:
+        """Return the parts of a step with the candidates that match them."""
+        if index not in self._parts:
+            self._in_progress.add(index)
+            step = self.steps[index]
+            self._parts[index] = tuple(
+                part
+                for requirement in step.all_of
+                for part in self._match_requirement(step, requirement)
+            )
+            self._in_progress.discard(index)
+        return self._parts[index]
+
+    def _match_requirement(self, step: StepContract, requirement: Requirement) -> list[Part]:
+        """Return the parts of a requirement; of alternatives that differ in number, the best."""
+        alternatives = requirement.alternatives
+        first = alternatives[0].times
+        if all(one.times == first and not _is_for_each(one) for one in alternatives):
+            return [self._match_part(step, requirement, first)]
+        ways = [
+            [self._match_part(step, one, one.times) for one in self._expand(alternative)]
+            for alternative in alternatives
+        ]
+        return max(ways, key=_rate_parts)
+
+    def _expand(self, requirement: Requirement) -> list[Requirement]:
+        """Return one requirement per value where it must be met for each value."""
+        if requirement.each_from is None:
+            return [_substitute_each(requirement, value) for value in requirement.each] or [
+                requirement
+            ]
+        values = self._list_each_from(requirement.each_from)
+        if values is None:
+            return [_require_from_step(requirement, requirement.each_from)]
+        return [_substitute_each(requirement, value) for value in values]
+
+    def _list_each_from(self, number: str) -> tuple[str, ...] | None:
+        """Return the values of the only list that a step returned; None if there is none."""
+        for result in reversed(self._find_results(number, sys.maxsize) or []):
+            lists = list(_find_value_lists(parse_embedded_json(result), _MAX_LIST_DEPTH))
+            if len(lists) == 1:
+                return tuple(map(str, lists[0][:_MAX_EACH]))
+        return None
+
+    def _match_part(self, step: StepContract, requirement: Requirement, times: Times) -> Part:
+        best: dict[int, MatchResult] = {}
+        for alternative in requirement.alternatives:
+            for index in self._list_indices(alternative):
+                result = match(alternative, self.candidates[index], step.text, self._context)
+                if result.match is not Match.NONE and (
+                    index not in best or _GRADE[result.match] > _GRADE[best[index].match]
+                ):
+                    best[index] = result
+        return Part(dict(sorted(best.items())), times.min, times.max, requirement)
+
+    def _list_indices(self, requirement: Requirement) -> list[int]:
+        if not requirement.call:
+            return self._text_indices
+        names = [
+            name
+            for name in self._indices_by_name
+            if any(is_tool(pattern, name) for pattern in requirement.call)
+        ]
+        return sorted(index for name in names for index in self._indices_by_name[name])
+
+    def _find_results(self, number: str, position: int) -> list[str] | None:
+        """Return the outputs of a step's events before a position."""
+        index = self._index_by_number.get(number)
+        if index is None or index in self._in_progress:
+            return None
+        matched = {
+            candidate
+            for part in self.get_parts(index)
+            for candidate, result in part.matches.items()
+            if result.match in {Match.FULL, Match.NEAR}
+        }
+        events = [
+            self.candidates[i].event
+            for i in sorted(matched)
+            if self.candidates[i].position < position
+        ]
+        return [event.output for event in events if event.output]
+
+    def list_matches(self, requirement: Requirement) -> list[int]:
+        """Return the candidates that a constraint of the contract is about."""
+        return [
+            index
+            for alternative in requirement.alternatives
+            for index in self._list_indices(alternative)
+            if match(alternative, self.candidates[index], "", self._context).match
+            in {Match.FULL, Match.OPEN}
+        ]
+
+    def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:
+        """Return the values that unbound variables take at their first full match."""
+        bound: dict[str, str] = {}
+        for index, own in enumerate(taken):
+            for part, chosen in zip(self.get_parts(index), own, strict=True):
+                for candidate in chosen:
+                    result = part.matches[candidate]
+                    if result.match is Match.FULL:
+                        for name, value in self._list_variable_values(result):
+                            bound.setdefault(name, value)
+        return bound
+
+    def _list_variable_values(self, result: MatchResult) -> Iterator[tuple[str, str]]:
+        conditions = {
+            f"{group}.{argument}": condition
+            for group, named in (
+                ("is", result.requirement.is_),
+                ("where", result.requirement.where),
+            )
+            for argument, condition in named.items()
+        }
+        for check in result.checks:
+            condition = conditions.get(check.path)
+            if condition is None or condition.var is None or check.result is not Truth.MATCH:
+                continue
+            if condition.var not in self.variables and check.found:
+                yield condition.var, check.found
+
+
+def _find_value_lists(value: Json, depth: int) -> Iterator[list[Json]]:
+    """Yield the lists of texts and numbers in a result."""
+    if is_list(value):
+        if value and all(isinstance(item, str | int | float) for item in value):
+            yield value
+        return
+    if is_object(value) and depth:
+        for item in value.values():
+            yield from _find_value_lists(item, depth - 1)
+
+
+def _require_from_step(requirement: Requirement, number: str) -> Requirement:
+    """Return a requirement for any number of values that a step returned."""
+
+    def require(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
+        return {
+            name: replace(condition, is_each=False, from_step=number)
+            if condition.is_each
+            else condition
+            for name, condition in conditions.items()
+        }
+
+    return replace(
+        requirement,
+        is_=require(requirement.is_),
+        where=require(requirement.where),
+        each_from=None,
+        times=Times(min=1, max=None),
+    )
+
+
+def _is_for_each(requirement: Requirement) -> bool:
+    return bool(requirement.each) or requirement.each_from is not None
+
+
+def _rate_parts(parts: list[Part]) -> tuple[float, int]:
+    """Rate an alternative by how much of it candidates meet: in full, then at all."""
+    full = sum(
+        sum(result.match is Match.FULL for result in part.matches.values()) >= part.min
+        for part in parts
+    )
+    return full / len(parts), sum(bool(part.matches) for part in parts)
+
+
+def _substitute_each(requirement: Requirement, value: str) -> Requirement:
+    """Return a requirement for one value of its `each`."""
+
+    def substitute(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
+        return {
+            argument: replace(condition, is_each=False, any_of=(value,))
+            if condition.is_each
+            else condition
+            for argument, condition in conditions.items()
+        }
+
+    where = substitute(requirement.where)
+    is_ = substitute(requirement.is_)
+    if where == requirement.where and is_ == requirement.is_ and requirement.call:
+        where = {**where, ANY_ARGUMENT: Condition(any_of=(value,))}
+    message = requirement.message
+    if message is not None:
+        message = replace(message, values=(*message.values, Condition(any_of=(value,))))
+    return replace(
+        requirement, where=where, is_=is_, message=message, each=(), each_from=None, times=Times()
+    )
+
+
+def summarize_contract(contract: Contract) -> ContractSummary:
+    """Return what a verdict says about the contract that a trace was checked against."""
+    origin = contract.origin
+    return ContractSummary(
+        digest=contract_digest(contract),
+        name=contract.name,
+        plan=origin.plan.value,
+        catalogue=origin.catalogue,
+        compiler=origin.compiler,
+    )
+
+
+def bind_metadata(
+    contract: Contract, metadata: Mapping[str, object], given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the values of variables: those that are given, and those from a case's metadata."""
+    bound = dict(given)
+    for name, variable in contract.variables.items():
+        if variable.from_ is None or name in bound:
+            continue
+        key = variable.from_.removeprefix("metadata.")
+        value = metadata.get(key)
+        if not isinstance(value, str | int | float):
+            raise InvalidInput(
+                f"the contract's variable `{name}` needs `{key}` in the metadata of the case.",
+                advice=f"Add it to the case, or pass --var {name}=VALUE.",
+            )
+        bound[name] = str(value)
+    return bound

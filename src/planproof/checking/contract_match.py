@@ -1,0 +1,515 @@
+"""Decide how well a candidate satisfies a requirement: `match(requirement, candidate)`.
+
+`call` and `is` say which action it is, `where` with which values. Every condition is true, false or
+unknown; what the trace does not show never counts as a match.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planproof.checking.contract_candidates import CandidateKind, ContractCandidate
+from planproof.checking.event_text import flatten_arguments
+from planproof.contracts.condition_check import check_condition, describe_condition
+from planproof.contracts.generic_tools import is_generic
+from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
+from planproof.contracts.shell_values import check_command, has_effect
+from planproof.contracts.text_values import contains_words
+from planproof.contracts.value_check import all_true, any_true
+from planproof.core.content import Json
+from planproof.core.contract import (
+    ANY_ARGUMENT,
+    Condition,
+    Conditions,
+    Match,
+    MessageCondition,
+    Requirement,
+    Truth,
+)
+from planproof.core.finding import Check
+from planproof.core.json_values import is_object
+from planproof.core.trace import DERIVED, Kind
+
+_MATCH, _MISMATCH, _UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*[.!?]?")
+_NEGATION = re.compile(
+    r"\b(?:(?:could|can|did|was|were|have|has|wo) ?n(?:o|['’])t|cannot|unable|will not"
+    r"|not (?:been )?(?:able|possible)|failed to)\b",
+    re.IGNORECASE,
+)
+_INTENT = re.compile(
+    r"^\W*(?:(?:now|next|then|first|so|okay|ok|alright|great|sure|thanks|thank you)\W+){0,3}"
+    r"(?:(?:I|we)(?:['’]ll| will| shall| am going to| are going to| need to| plan to| can)\b"
+    r"|(?:I['’]m|we['’]re) going to\b|let(?: me|['’]s| us)\b|please (?:wait|hold)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\?|\b(?:please|could you|can you|would you|let me know|do you|kindly|tell me|give me"
+    r"|(?:need|want|ask|require|like) (?:you|your)\b)",
+    re.IGNORECASE,
+)
+_PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
+_CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
+_ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
+_EMPTY = Condition()
+_WORD = re.compile(r"[^\s,;()]*[^\s,;().!?]|[^\s,;()]+")
+_MAX_FOUND = 120
+_MAX_ALTERNATIVES = 6
+_MAX_TEXT = 20_000
+_AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
+
+
+class CheckedCondition(NamedTuple):
+    """A condition that was checked, with what it expects and what was found."""
+
+    path: str
+    expected: Condition | str
+    found: object
+    truth: Truth
+
+
+class MatchResult(Struct, frozen=True, eq=False):
+    """The match of one candidate with one requirement, and the conditions behind it."""
+
+    match: Match
+    conditions: tuple[CheckedCondition, ...]
+    requirement: Requirement
+    event: str
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The conditions in words; built on demand, since few candidates are reported."""
+        return tuple(
+            Check(
+                path=checked.path,
+                expected=checked.expected
+                if isinstance(checked.expected, str)
+                else describe_condition(checked.expected),
+                found=_format_value(checked.found)[:_MAX_FOUND],
+                event=self.event,
+                result=checked.truth,
+            )
+            for checked in self.conditions
+        )
+
+    @property
+    def matched_conditions(self) -> frozenset[tuple[str, str]]:
+        """The value conditions that hold, by path and expected value; the tool is not one."""
+        return frozenset(
+            (check.path, check.expected)
+            for check in self.checks
+            if check.result is _MATCH and check.path not in {"call", "by"}
+        )
+
+
+class MatchContext(Struct, frozen=True):
+    """What conditions need to know about the rest of the run.
+
+    `variables` are the bound ones. `find_results` returns the outputs of a step before an event
+    position; None if the step has none.
+    """
+
+    variables: Mapping[str, str]
+    find_results: Callable[[str, int], list[str] | None]
+
+
+_NO_MATCH = MatchResult(Match.NONE, (), Requirement(), "")
+
+
+def match(
+    requirement: Requirement, candidate: ContractCandidate, step_text: str, context: MatchContext
+) -> MatchResult:
+    """Return how well a candidate satisfies a requirement without alternatives."""
+    if requirement.call:
+        return _match_call(requirement, candidate, context)
+    wanted = requirement.message or requirement.reasoning
+    if wanted is None or not _is_text_for(requirement, candidate):
+        return _NO_MATCH
+    return _match_text(requirement, wanted, candidate, step_text, context)
+
+
+def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool:
+    """Return whether a candidate is text of the kind that is required."""
+    if candidate.kind is CandidateKind.MESSAGE:
+        return True  # reasoning may be any text of the agent
+    if requirement.reasoning is None:
+        return False
+    is_thought = candidate.event.kind is Kind.BOOKKEEPING
+    return candidate.kind is CandidateKind.REASONING or is_thought
+
+
+def _match_call(
+    requirement: Requirement, candidate: ContractCandidate, context: MatchContext
+) -> MatchResult:
+    if candidate.is_text:
+        return _NO_MATCH
+    if not any(is_tool(name, candidate.name) for name in requirement.call):
+        return _NO_MATCH
+    checked = [
+        CheckedCondition("call", " or ".join(requirement.call), candidate.event.name or "", _MATCH)
+    ]
+    if requirement.by is not None:
+        checked.append(_check_actor(requirement.by, candidate))
+    for argument, condition in _iter_conditions(requirement.is_):
+        checked.append(_check_argument("is", argument, condition, candidate, context))
+    if any(one.truth is _MISMATCH for one in checked):
+        return _NO_MATCH
+    if _is_without_effect(requirement, candidate):
+        return _NO_MATCH
+    values = [
+        _check_argument("where", argument, condition, candidate, context)
+        for argument, condition in _iter_conditions(requirement.where)
+    ]
+    values += _check_closed(requirement, candidate)
+    truths = [one.truth for one in values]
+    truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
+    grade = _grade(truths)
+    return MatchResult(grade, (*checked, *values), requirement, candidate.event.id)
+
+
+def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
+    """Yield conditions with their arguments; several on any argument may hold in different ones."""
+    for argument, condition in conditions.items():
+        if argument == ANY_ARGUMENT:
+            yield from ((argument, part) for part in condition.parts)
+        else:
+            yield argument, condition
+
+
+def _grade(truths: list[Truth]) -> Match:
+    """Grade the values of a call whose tool is right."""
+    if _MISMATCH in truths:
+        is_near = _MATCH in truths or len(truths) == 1
+        return Match.NEAR if is_near else Match.NONE
+    return Match.OPEN if _UNKNOWN in truths else Match.FULL
+
+
+@lru_cache(maxsize=4_096)
+def is_tool(pattern: str, name: str) -> bool:
+    """Return whether a tool name is the required one; `*` in a pattern stands for any text."""
+    wanted = pattern.lower()
+    if "*" not in wanted:
+        # "mcp__server__search" and "functions.search" end in the tool's own name.
+        return name == wanted or re.split(r"__|\.", name)[-1] == wanted
+    first, *middle, last = wanted.split("*")
+    if len(name) < len(first) + len(last) or not (name.startswith(first) and name.endswith(last)):
+        return False
+    position, end = len(first), len(name) - len(last)
+    for part in middle:
+        position = name.find(part, position, end)
+        if position < 0:
+            return False
+        position += len(part)
+    return True
+
+
+def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:
+    actor = candidate.event.actor
+    is_same = (actor or "").lower() == agent.lower() or (
+        actor in _AGENT_NAMES and agent in _AGENT_NAMES
+    )
+    return CheckedCondition("by", agent, actor or "", _MATCH if is_same else _MISMATCH)
+
+
+def _is_without_effect(requirement: Requirement, candidate: ContractCandidate) -> bool:
+    """Return whether a command does nothing, unless the requirement names that program or flag."""
+    if candidate.command is None:
+        return False
+    conditions = (*requirement.is_.values(), *requirement.where.values())
+    return not has_effect(candidate.command, conditions)
+
+
+def _check_closed(
+    requirement: Requirement, candidate: ContractCandidate
+) -> Iterator[CheckedCondition]:
+    """Check the arguments that must be absent."""
+    if not (requirement.absent or requirement.only):
+        return
+    given = candidate.arguments
+    for argument in requirement.absent:
+        found = None if given is None else _find_argument(given, argument)
+        truth = _UNKNOWN if given is None else _MATCH if found in (None, "") else _MISMATCH
+        yield CheckedCondition(f"absent.{argument}", "no value", found, truth)
+    if requirement.only:
+        allowed = {_fold_name(name) for name in (*requirement.is_, *requirement.where)}
+        others = [name for name in given or () if _fold_name(name) not in allowed]
+        truth = _UNKNOWN if given is None else _MISMATCH if others else _MATCH
+        yield CheckedCondition("only", "no other argument", ", ".join(others), truth)
+
+
+def _check_argument(
+    group: str,
+    argument: str,
+    condition: Condition,
+    candidate: ContractCandidate,
+    context: MatchContext,
+) -> CheckedCondition:
+    """Check one condition on an argument of a call."""
+    found, truth = _MISSING, _UNKNOWN
+    for value in _find_values(argument, candidate):
+        now = _check_value(condition, value, candidate, context)
+        if found is _MISSING or now is _MATCH or (now is _UNKNOWN and truth is _MISMATCH):
+            found, truth = value, now
+        if now is _MATCH:
+            break
+    if found is _MISSING and not _is_unrecorded(candidate):
+        # An argument that is not given has none of the values that must not occur.
+        truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
+    if truth is _MISMATCH and condition.any_of and _is_bare_element(found, candidate):
+        truth = _UNKNOWN
+    return CheckedCondition(f"{group}.{argument}", condition, found, truth)
+
+
+_MISSING = object()
+
+
+def _has_only_exclusions(condition: Condition) -> bool:
+    return bool(condition.not_) and replace(condition, not_=(), for_=None) == _EMPTY
+
+
+def _is_unrecorded(candidate: ContractCandidate) -> bool:
+    event = candidate.event
+    return candidate.arguments is None and not event.text and event.arguments is None
+
+
+def _is_bare_element(found: object, candidate: ContractCandidate) -> bool:
+    """Return whether a value is the number of a page element whose label is not recorded."""
+    if not isinstance(found, str | int) or not str(found).strip("[]() ").isdecimal():
+        return False
+    names = map(str, candidate.arguments or ())
+    return is_generic(candidate.name) and not any(name.startswith(DERIVED) for name in names)
+
+
+def _find_values(argument: str, candidate: ContractCandidate) -> list[object]:
+    """Return the values that an argument name stands for: one, or for `*` all of them.
+
+    The command or code of a candidate is represented by the candidate itself.
+    """
+    is_any = argument == ANY_ARGUMENT
+    if candidate.kind in _PARSED_KINDS and (is_any or _is_held_in(argument, candidate)):
+        return [candidate, *(_list_other_values(candidate) if is_any else ())]
+    if candidate.call is not None:
+        named = candidate.call.keywords
+        if not is_any and (found := _find_argument(named, argument)) is not None:
+            return [found]
+        # Positional arguments have no names in code.
+        return [*candidate.call.positional, *(named.values() if is_any else ())]
+    given = candidate.arguments
+    if given is None:
+        return _list_unnamed_values(candidate)
+    if is_any:
+        return [value for _, value in flatten_arguments(given)]
+    found = _find_argument(given, argument)
+    return [] if found is None else [found]
+
+
+def _is_held_in(argument: str, candidate: ContractCandidate) -> bool:
+    """Return whether an argument name means the command or code of a candidate."""
+    own = _fold_name(candidate.argument or "")
+    folded = _fold_name(argument)
+    return folded == own or (folded in _CODE_ARGUMENTS and own in _CODE_ARGUMENTS)
+
+
+def _list_other_values(candidate: ContractCandidate) -> list[object]:
+    return [
+        value
+        for name, value in flatten_arguments(candidate.arguments)
+        if name != candidate.argument
+    ]
+
+
+def _list_unnamed_values(candidate: ContractCandidate) -> list[object]:
+    """Return the values of a call whose arguments have no names."""
+    event = candidate.event
+    if candidate.is_result_only:
+        return [event.output or event.text]
+    values: list[object] = []
+    if event.arguments is not None:
+        values += [value for _, value in flatten_arguments(event.arguments)]
+    return [*values, event.text] if event.text else values
+
+
+def _find_argument(arguments: Mapping[str, Json], name: str) -> Json:
+    """Return an argument by name, also nested (`a.b`), ignoring case and separators."""
+    if name in arguments:
+        return arguments[name]
+    folded = _fold_name(name)
+    for key, value in arguments.items():
+        if _fold_name(key) == folded:
+            return value
+    head, _, rest = name.partition(".")
+    inner = arguments.get(head) if rest else None
+    return _find_argument(inner, rest) if is_object(inner) else None
+
+
+@lru_cache(maxsize=4_096)
+def _fold_name(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").removeprefix(DERIVED)
+
+
+def _check_value(
+    condition: Condition, value: object, candidate: ContractCandidate, context: MatchContext
+) -> Truth:
+    """Check all forms of a condition on one value."""
+    if value == UNKNOWN_VALUE:
+        return _UNKNOWN
+    if condition.var is None and condition.from_step is None and not condition.all_of:
+        return _check_form(condition, value, candidate)
+    truths = [
+        truth
+        for part in condition.parts
+        for truth in _check_context(part, value, candidate, context)
+    ]
+    truths.append(_check_form(_strip_context(condition), value, candidate))
+    return all_true(truths)
+
+
+def _strip_context(condition: Condition) -> Condition:
+    """Return a condition without the forms that depend on the rest of the run."""
+    further = tuple(map(_strip_context, condition.all_of))
+    return replace(condition, var=None, from_step=None, all_of=further)
+
+
+def _check_form(condition: Condition, value: object, candidate: ContractCandidate) -> Truth:
+    if value is not candidate:
+        return check_condition(condition, value)
+    if candidate.command is not None:
+        return check_command(condition, candidate.command)
+    if candidate.code is not None:
+        return _check_code(condition, candidate.code)
+    return _UNKNOWN
+
+
+def _check_code(condition: Condition, code: PythonCode) -> Truth:
+    """Check a condition on Python code: the functions it calls, and its effective text."""
+    truths: list[Truth] = []
+    if condition.calls:
+        truths.append(check_calls(condition.calls, code))
+    rest = replace(condition, calls=(), for_=None)
+    if rest != _EMPTY:
+        truth = check_condition(rest, code.effective_text)
+        truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
+    return all_true(truths)
+
+
+def _check_context(
+    condition: Condition, value: object, candidate: ContractCandidate, context: MatchContext
+) -> Iterator[Truth]:
+    """Check the forms of a condition that depend on variables and on other steps."""
+    own = candidate.quote if value is candidate else value
+    if condition.var is not None and condition.var in context.variables:
+        yield check_condition(Condition(any_of=(context.variables[condition.var],)), own)
+    if condition.from_step is not None:
+        results = context.find_results(condition.from_step, candidate.position)
+        if not results:
+            yield _UNKNOWN
+        else:
+            yield _occurs_in_results(own, results)
+
+
+def _occurs_in_results(value: object, results: Iterable[str]) -> Truth:
+    """Return whether every scalar of a value occurs whole in one of the results."""
+    leaves = [str(leaf) for _, leaf in flatten_arguments([value]) if leaf not in (None, "")]
+    if not leaves:
+        return _UNKNOWN
+    found = all(
+        any(check_condition(Condition(any_of=(leaf,)), text) is _MATCH for text in results)
+        for leaf in leaves
+    )
+    return _MATCH if found else _MISMATCH
+
+
+def _match_text(
+    requirement: Requirement,
+    wanted: MessageCondition,
+    candidate: ContractCandidate,
+    step_text: str,
+    context: MatchContext,
+) -> MatchResult:
+    """Match a message or reasoning: every group and every value must occur."""
+    text = candidate.event.text[:_MAX_TEXT]
+    group = "message" if requirement.message is not None else "reasoning"
+    checked: list[CheckedCondition] = []
+    if requirement.by is not None:
+        checked.append(_check_actor(requirement.by, candidate))
+    sentences = _list_reporting_sentences(text, step_text, wanted) if wanted.says else []
+    for index, alternatives in enumerate(wanted.says):
+        found = _find_sentence(alternatives, sentences)
+        expected = " or ".join(alternatives[:_MAX_ALTERNATIVES])
+        path, truth = f"{group}.says.{index}", _MATCH if found else _MISMATCH
+        checked.append(CheckedCondition(path, expected, found, truth))
+    for index, condition in enumerate(wanted.values):
+        truth = any_true(
+            _check_value(condition, part, candidate, context) for part in _split_values(text)
+        )
+        found = describe_condition(condition) if truth is _MATCH else ""
+        checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
+    if wanted.asks:
+        asks = _ASKS.search(text) is not None
+        checked.append(
+            CheckedCondition(f"{group}.asks", "a question", "", _MATCH if asks else _MISMATCH)
+        )
+    grade = _grade_text(checked)
+    return MatchResult(grade, tuple(checked), requirement, candidate.event.id)
+
+
+def _split_values(text: str) -> Iterator[str]:
+    """Yield a text as a whole, then its words and pairs of words: a message names many values."""
+    yield text
+    words = _WORD.findall(text)
+    yield from words
+    yield from (" ".join(words[index : index + 3]) for index in range(len(words) - 1))
+
+
+def _find_sentence(alternatives: Sequence[str], sentences: Sequence[str]) -> str:
+    """Return the first sentence that has one of several alternatives; empty if none has."""
+    for sentence in sentences:
+        if any(contains_words(alternative, sentence) for alternative in alternatives):
+            return sentence.strip()
+    return ""
+
+
+def _grade_text(checked: list[CheckedCondition]) -> Match:
+    """Grade a message: all conditions full, at least half of several near, otherwise none."""
+    matched = sum(one.truth is _MATCH for one in checked)
+    if matched == len(checked):
+        return Match.FULL
+    if any(one.path == "by" and one.truth is _MISMATCH for one in checked):
+        return Match.NONE
+    return Match.NEAR if 2 * matched >= len(checked) and matched else Match.NONE
+
+
+def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
+    """Return the sentences that can report something: no intentions, no failures.
+
+    A step that is itself about a failure or an intention takes such sentences too.
+    """
+    keep_negations = _NEGATION.search(step_text) is not None or any(
+        _NEGATION.search(alternative) for group in wanted.says for alternative in group
+    )
+    keep_intents = wanted.asks or re.search(
+        r"\b(?:will|going to|offer|propose|announce|promise)\b", step_text, re.IGNORECASE
+    )
+    return [
+        sentence
+        for sentence in _SENTENCE.findall(text)
+        if (keep_negations or not _NEGATION.search(sentence))
+        and (keep_intents or not _INTENT.search(sentence))
+    ]
+
+
+def _format_value(value: object) -> str:
+    if value is _MISSING or value is None or value == UNKNOWN_VALUE:
+        return ""
+    if isinstance(value, ContractCandidate):
+        return value.quote or value.event.text
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)

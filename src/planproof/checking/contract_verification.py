@@ -1,0 +1,114 @@
+"""Check the findings of a contract again, without the search that produced them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from planproof.checking.candidates import remove_restatements
+from planproof.checking.contract_alignment import Taken
+from planproof.checking.contract_candidates import ToolRoles, build_contract_candidates
+from planproof.checking.contract_findings import ContractExtras
+from planproof.checking.contract_judge import StepMatcher
+from planproof.core.contract import Contract, Match
+from planproof.core.finding import Extra, Status, StepFinding
+from planproof.core.trace import Trace
+from planproof.core.vocabulary import Vocabulary
+
+CONDITION_NOT_MET = "condition not met"
+
+
+def recheck_findings(
+    contract: Contract,
+    trace: Trace,
+    steps: Sequence[StepFinding],
+    extras: Sequence[Extra],
+    vocabulary: Vocabulary,
+    variables: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield what is wrong with the findings of a contract: conditions, statuses, extras."""
+    roles = ToolRoles(contract, vocabulary)
+    evidence = remove_restatements(trace, contract.to_plan())
+    candidates = build_contract_candidates(trace, evidence, roles)
+    cited_by_step = {step.number: set(step.covers) for step in steps}
+    matcher = StepMatcher(contract, candidates, variables)
+    if bound := matcher.bind_variables(_find_taken(matcher, cited_by_step)):
+        matcher = StepMatcher(contract, candidates, {**variables, **bound})
+    taken = _find_taken(matcher, cited_by_step)
+    by_number = {step.number: (at, step) for at, step in enumerate(steps)}
+    for index, step in enumerate(matcher.steps):
+        if step.number in by_number:
+            at, finding = by_number[step.number]
+            yield from _check_status(matcher, index, finding, taken[index], f"/steps/{at}")
+            yield from _check_conditions(matcher, index, finding, f"/steps/{at}")
+    used = {candidate for own in taken for chosen in own for candidate in chosen}
+    yield from _check_extras(ContractExtras(contract, roles, matcher), steps, extras, used)
+
+
+def _find_taken(matcher: StepMatcher, cited_by_step: Mapping[str, set[str]]) -> list[Taken]:
+    """Return for each step the candidates of its cited events that match it."""
+    return [
+        tuple(
+            tuple(
+                candidate
+                for candidate in part.matches
+                if matcher.candidates[candidate].event.id in cited_by_step.get(step.number, ())
+            )
+            for part in matcher.get_parts(index)
+        )
+        for index, step in enumerate(matcher.steps)
+    ]
+
+
+def _check_status(
+    matcher: StepMatcher, index: int, finding: StepFinding, taken: Taken, where: str
+) -> Iterator[str]:
+    """Check that the cited events meet the requirements as the status says."""
+    if finding.note.startswith(CONDITION_NOT_MET):
+        if matcher.steps[index].when is None and matcher.steps[index].else_of is None:
+            yield f"{where}/note: the step has no condition."
+        return
+    matches = [
+        [part.matches[candidate].match for candidate in chosen]
+        for part, chosen in zip(matcher.get_parts(index), taken, strict=True)
+    ]
+    parts = zip(matcher.get_parts(index), matches, strict=True)
+    met = [found.count(Match.FULL) >= part.min for part, found in parts]
+    if finding.status is Status.EXECUTED and not (met and all(met)):
+        yield f"{where}/status: executed, but the cited events do not meet every requirement."
+    present = any(match in {Match.FULL, Match.NEAR} for found in matches for match in found)
+    if finding.status in {Status.PARTIAL, Status.OUT_OF_ORDER} and not present:
+        yield f"{where}/status: {finding.status}, but no cited event matches the step."
+
+
+def _check_conditions(
+    matcher: StepMatcher, index: int, finding: StepFinding, where: str
+) -> Iterator[str]:
+    """Check that every recorded condition gives the recorded result again."""
+    known = {
+        check
+        for part in matcher.get_parts(index)
+        for result in part.matches.values()
+        for check in result.checks
+    }
+    for number, check in enumerate(finding.checks):
+        if check.event is not None and check not in known:
+            place = f"{where}/checks/{number}"
+            yield f"{place}: {check.path} does not give this result at {check.event}."
+
+
+def _check_extras(
+    finder: ContractExtras,
+    steps: Sequence[StepFinding],
+    extras: Sequence[Extra],
+    taken: set[int],
+) -> Iterator[str]:
+    """Check that the extras are the actions that the steps leave over, with their severity."""
+    expected = {extra.event: extra for extra in finder.find(steps, taken, set())}
+    recorded = {extra.event: index for index, extra in enumerate(extras)}
+    for event in expected.keys() - recorded.keys():
+        yield f"/extras: action {event} is neither covered by a step nor an extra."
+    for event, index in recorded.items():
+        if event not in expected:
+            yield f"/extras/{index}: {event} is not an extra by this contract."
+        elif extras[index].severity is not expected[event].severity:
+            yield f"/extras/{index}/severity: expected {expected[event].severity}."

@@ -1,0 +1,94 @@
+"""Grade the similarity of events to steps: what the built-in compiler's requirements ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from planproof.checking.alignment import Alignment, align
+from planproof.checking.candidates import Candidate, build_candidates, remove_restatements
+from planproof.checking.confidence import compute_step_features, estimate_confidence
+from planproof.checking.extras import find_extras
+from planproof.checking.plan_findings import assemble_findings
+from planproof.checking.requirements import Requirement, compile_steps
+from planproof.checking.similarity import compute_similarity, load_shipped_weights
+from planproof.checking.step_status import judge_step
+from planproof.core.finding import Findings, Status, StepFinding
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.core.vocabulary import Vocabulary
+
+
+def judge_by_similarity(
+    plan: Plan, trace: Trace, vocabulary: Vocabulary, *, in_progress: bool = False
+) -> Findings:
+    """Judge a trace by the events that are most similar to each step."""
+    analysis = analyze(plan, trace, vocabulary, in_progress=in_progress)
+    steps = assemble_findings(plan, trace, analysis.step_findings)
+    return Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A case as the rules see it; `requirements` are those of the plan's leaves, in plan order."""
+
+    candidates: Sequence[Candidate]
+    requirements: Sequence[Requirement]
+    alignment: Alignment
+    actors: frozenset[str]
+
+    @property
+    def step_findings(self) -> list[StepFinding]:
+        """The findings of the leaves, apart from their order relative to each other."""
+        return [
+            judge_step(step, requirement, self.alignment, self.candidates, self.actors)
+            for step, requirement in enumerate(self.requirements)
+        ]
+
+    def confidence(self, step: int, status: Status) -> float:
+        """Return the confidence that a leaf, by its index, has this status."""
+        features = compute_step_features(
+            step, self.requirements[step], self.alignment, self.candidates
+        )
+        return estimate_confidence(status, features)
+
+    def with_assignment(self, assigned: list[list[int]]) -> Analysis:
+        """Return the same case with these candidates, and no others, assigned to each step."""
+        assigned_indices = {index for indices in assigned for index in indices}
+        unassigned = [
+            index for index in range(len(self.candidates)) if index not in assigned_indices
+        ]
+        known = self.alignment
+        other = Alignment(
+            assigned,
+            unassigned,
+            known.scores,
+            is_monotonic=True,
+            lexical_overlap=known.lexical_overlap,
+        )
+        return replace(self, alignment=other)
+
+
+def analyze(
+    plan: Plan, trace: Trace, vocabulary: Vocabulary, *, in_progress: bool = False
+) -> Analysis:
+    """Analyze a case with its best alignment; the run may still be `in_progress`."""
+    requirements = compile_steps(plan, vocabulary)
+    steps = [requirement.folded_text for requirement in requirements]
+    candidates = build_candidates(remove_restatements(trace, plan), vocabulary, steps)
+    alignment = align(
+        candidates,
+        requirements,
+        compute_similarity(candidates, requirements, load_shipped_weights()),
+        in_progress=in_progress,
+    )
+    return Analysis(candidates, requirements, alignment, _collect_actors(candidates, requirements))
+
+
+def _collect_actors(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement]
+) -> frozenset[str]:
+    """Return all actors of the trace, and the agents that the plan assigns steps to by name."""
+    acting = frozenset(candidate.signature.actor for candidate in candidates)
+    assigned = frozenset(requirement.subject for requirement in requirements if requirement.subject)
+    return acting | assigned if acting & assigned else acting

@@ -1,0 +1,433 @@
+"""What a contract means for a run: status of steps, values, order, extras, constraints."""
+
+from __future__ import annotations
+
+import pytest
+
+from planproof import Verdict, evaluate
+from planproof.contracts.contract_file import parse_contract
+from planproof.core.content import Json
+from planproof.core.contract import Contract, Truth
+from planproof.core.verdict import Outcome
+from planproof.errors import InvalidInput
+from planproof.readers.decoding.source import Source
+from planproof.verification import verify
+from tests.trace_builders import Event, did, failed, nest_under, noted, said, thought, trace
+
+
+def read(text: str) -> Contract:
+    return parse_contract(f"planproof: contract/1\n{text}", "test.yaml")
+
+
+def check(contract: str | Contract, *events: Event | tuple[Event, ...], **options: Json) -> Verdict:
+    """The verdict, which must also hold when it is verified without the alignment."""
+    known = read(contract) if isinstance(contract, str) else contract
+    verdict = evaluate(trace=trace(*events), contract=known, **options)
+    source, variables = Source.from_value(trace(*events)), options.get("variables")
+    assert verify(verdict.full(), source, contract=known, variables=variables) == ()
+    return verdict
+
+
+def statuses(verdict: Verdict) -> list[str]:
+    return [step.status.value for step in verdict.steps]
+
+
+def extras(verdict: Verdict) -> list[tuple[str, str]]:
+    return [(extra.event, extra.severity.value) for extra in verdict.extras]
+
+
+FLIGHT = """
+steps:
+  - number: "1"
+    text: See what flights there are from Lisbon to Berlin on 12 March
+    call: search_flights
+    where:
+      origin: {any_of: [LIS, Lisbon], for: Lisbon}
+      destination: {any_of: [BER, Berlin], for: Berlin}
+      depart: {date: "--03-12", for: 12 March}
+  - number: "2"
+    text: Pay for the flight with the company card
+    call: pay
+    where:
+      flight_id: {from_step: "1"}
+      card: {any_of: [corporate, company], not: [personal], for: company card}
+  - number: "3"
+    text: Tell the traveller that it is booked
+    message: {says: [[booked, reserved]]}
+"""
+SEARCH = did(
+    "search_flights", '[{"id": "TP-534"}]', origin="LIS", destination="Berlin", depart="2026-03-12"
+)
+PAY = did("pay", "paid", flight_id="TP-534", card="company card")
+TELL = said("Your flight is booked.")
+
+
+def test_a_run_that_meets_every_requirement_is_perfect() -> None:
+    verdict = check(FLIGHT, SEARCH, PAY, TELL)
+    assert (verdict.outcome, verdict.score) == (Outcome.SCORED, 1.0)
+    assert [step.covers for step in verdict.steps] == [("e1",), ("e2",), ("e3",)]
+    assert verdict.contract is not None
+    assert verdict.contract.digest.startswith("sha256:")
+
+
+def test_a_wrong_value_is_partial_and_the_note_has_both_values() -> None:
+    wrong = did("pay", "paid", flight_id="TP-534", card="personal")
+    verdict = check(FLIGHT, SEARCH, wrong, TELL)
+    assert statuses(verdict) == ["executed", "partial", "executed"]
+    assert verdict.steps[1].note == "called with card=personal, plan says company card"
+    wrong_check = next(c for c in verdict.steps[1].checks if c.result is Truth.MISMATCH)
+    assert (wrong_check.path, wrong_check.found, wrong_check.event) == (
+        "where.card",
+        "personal",
+        "e2",
+    )
+
+
+def test_two_wrong_values_and_no_right_one_are_another_action() -> None:
+    other = did("search_flights", "[]", origin="OPO", destination="Rome", depart="2026-04-01")
+    verdict = check(FLIGHT, other, PAY, TELL)
+    assert statuses(verdict)[0] == "missing"
+    assert ("e1", "major") in extras(verdict)
+
+
+def test_a_value_that_is_not_recorded_is_ambiguous() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Search for Lisbon, call: search, where: {city: Lisbon}}
+"""
+    bare: Event = {"kind": "action", "name": "search"}
+    assert statuses(check(contract, bare)) == ["ambiguous"]
+    assert statuses(check(contract, did("search", city="Porto"))) == ["partial"]
+    assert statuses(check(contract, did("search", town="Lisbon"))) == ["partial"]
+
+
+def test_a_value_from_a_step_must_occur_in_its_result() -> None:
+    invented = did("pay", "paid", flight_id="LH-1", card="company card")
+    verdict = check(FLIGHT, SEARCH, invented, TELL)
+    assert statuses(verdict) == ["executed", "partial", "executed"]
+
+
+def test_order_and_extras() -> None:
+    verdict = check(FLIGHT, SEARCH, TELL, PAY)
+    assert statuses(verdict) == ["executed", "executed", "out_of_order"]
+    verdict = check(FLIGHT, SEARCH, PAY, did("upgrade_seat", seat="1A"), TELL)
+    assert (statuses(verdict), extras(verdict)) == (["executed"] * 3, [("e3", "major")])
+    assert verdict.score == 0.5
+
+
+def test_a_repeat_is_minor_with_the_same_arguments_or_after_an_error() -> None:
+    assert extras(check(FLIGHT, SEARCH, SEARCH, PAY, TELL)) == [("e2", "minor")]
+    other = did("pay", "paid", flight_id="TP-534", card="corporate")
+    assert extras(check(FLIGHT, SEARCH, PAY, other, TELL)) == [("e3", "major")]
+    lost = failed("pay", flight_id="TP-534", card="company card")
+    assert extras(check(FLIGHT, SEARCH, lost, other, TELL)) == [("e3", "minor")]
+
+
+def test_a_claim_is_no_call() -> None:
+    verdict = check(FLIGHT, SEARCH, said("I paid with the company card."), TELL)
+    assert statuses(verdict) == ["executed", "missing", "executed"]
+    assert verdict.steps[1].note == "no call of pay with these values"
+
+
+SHELL = """
+steps:
+  - number: "1"
+    text: Take a snapshot of the payments database
+    call: shell
+    is: {cmd: {program: pg_dump}}
+    where: {cmd: {argument: payments}}
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pg_dump payments > dump.sql",
+        "cd /backup && pg_dump -Fc payments",
+        "sudo pg_dump payments | gzip > dump.gz",
+        "bash -c 'pg_dump payments'",
+    ],
+)
+def test_a_shell_command_is_matched_by_program_and_argument(command: str) -> None:
+    verdict = check(SHELL, did("shell", cmd=command))
+    assert statuses(verdict) == ["executed"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo pg_dump payments",
+        "# pg_dump payments",
+        "false && pg_dump payments",
+        "pg_dump payments --help",
+        "if false; then pg_dump payments; fi",
+        "cat > notes <<EOF\npg_dump payments\nEOF",
+        "dump() { pg_dump payments; }",
+        "alias x='pg_dump payments'",
+    ],
+)
+def test_a_command_without_effect_meets_no_requirement(command: str) -> None:
+    assert statuses(check(SHELL, did("shell", cmd=command)))[0] in {"missing", "ambiguous"}
+
+
+def test_a_second_command_on_the_line_is_an_extra() -> None:
+    verdict = check(SHELL, did("shell", cmd="pg_dump payments; rm -rf /backup"))
+    assert statuses(verdict) == ["executed"]
+    assert [(extra.what, extra.quote) for extra in verdict.extras] == [
+        ("shell: rm", "rm -rf /backup")
+    ]
+    assert verdict.score == 0.5
+
+
+def test_an_added_recipient_is_a_mismatch() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Send the report to anna@x.com, call: send_mail, where: {to: anna@x.com}}
+"""
+    assert statuses(check(contract, did("send_mail", to=["anna@x.com"]))) == ["executed"]
+    added = did("send_mail", to=["anna@x.com", "eve@evil.org"])
+    assert statuses(check(contract, added)) == ["partial"]
+    assert statuses(check(contract, did("send_mail", to="anna@x.com.evil.org"))) == ["partial"]
+
+
+def test_absent_and_only_close_a_call() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Send it to anna@x.com, call: send, where: {to: anna@x.com}, absent: [cc]}
+"""
+    assert statuses(check(contract, did("send", to="anna@x.com"))) == ["executed"]
+    assert statuses(check(contract, did("send", to="anna@x.com", cc="eve@x.com"))) == ["partial"]
+    closed = contract.replace("absent: [cc]", "only: true")
+    assert statuses(check(closed, did("send", to="anna@x.com", bcc="eve@x.com"))) == ["partial"]
+
+
+def test_several_calls_of_a_step_and_their_supporting_tools() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Read two statements
+    call: read_page
+    times: {min: 2}
+    with: [scroll]
+"""
+    one, two = did("read_page", url="a"), did("read_page", url="b")
+    assert check(contract, one, did("scroll", y=1), two).score == 1.0
+    verdict = check(contract, one)
+    assert (statuses(verdict), verdict.steps[0].note) == (
+        ["partial"],
+        "1 of 2: no call of read_page",
+    )
+    assert check(contract, one, two, did("read_page", url="c")).score == 1.0
+    exactly = contract.replace("{min: 2}", "2")
+    assert check(exactly, one, two, did("read_page", url="c")).score == 0.5
+
+
+def test_each_requires_one_match_per_value() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Delete a and b, call: delete, where: {file: $each}, each: [a, b]}
+"""
+    a, b = did("delete", file="a"), did("delete", file="b")
+    assert statuses(check(contract, a, b)) == ["executed"]
+    assert statuses(check(contract, a, a)) == ["partial"]
+
+
+def test_alternatives() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Let the customer know that it is sold out
+    all_of:
+      - any_of:
+          - {call: send_mail, where: {body: sold out}}
+          - {message: {says: [[sold out, unavailable]]}}
+"""
+    assert statuses(check(contract, did("send_mail", body="It is sold out"))) == ["executed"]
+    assert statuses(check(contract, said("Sadly it is unavailable."))) == ["executed"]
+    assert statuses(check(contract, said("Hello!"))) == ["missing"]
+
+
+def test_messages_that_fail_or_only_announce_report_nothing() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Tell the customer about the refund, message: {says: [[refund]]}}
+"""
+    assert statuses(check(contract, said("I have refunded the order."))) == ["executed"]
+    assert statuses(check(contract, said("I will refund the order."))) == ["missing"]
+    assert statuses(check(contract, said("I could not refund the order."))) == ["missing"]
+
+
+def test_reasoning_is_executed_by_any_text() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Weigh the options, reasoning: {says: [[option, alternative]]}}
+"""
+    verdict = check(contract, thought("There are two options: a and b."))
+    assert statuses(verdict) == ["executed"]
+    assert verdict.steps[0].confidence <= 0.6
+
+
+CONDITIONAL = """
+steps:
+  - {number: "1", text: Check the stock, call: check_stock}
+  - number: "2"
+    text: If it is sold out, tell the customer
+    when: {step: "1", result: {available: {max: 0}}, for: If it is sold out}
+    message: {says: [[sold out]]}
+"""
+
+
+def test_conditions() -> None:
+    none, some = did("check_stock", '{"available": 0}'), did("check_stock", '{"available": 3}')
+    told = said("It is sold out.")
+    assert statuses(check(CONDITIONAL, none, told)) == ["executed", "executed"]
+    assert statuses(check(CONDITIONAL, none)) == ["executed", "missing"]
+    verdict = check(CONDITIONAL, some)
+    assert (verdict.score, verdict.steps[1].note) == (1.0, "condition not met")
+    unknown = did("check_stock", "plenty")
+    assert statuses(check(CONDITIONAL, unknown)) == ["executed", "ambiguous"]
+    assert statuses(check(CONDITIONAL, unknown, told)) == ["executed", "executed"]
+
+
+def test_doing_what_the_condition_excludes_is_an_extra() -> None:
+    contract = CONDITIONAL.replace("message: {says: [[sold out]]}", "call: notify")
+    verdict = check(contract, did("check_stock", '{"available": 3}'), did("notify"))
+    assert (statuses(verdict), extras(verdict)) == (["executed", "executed"], [("e2", "major")])
+
+
+def test_variables_are_bound_by_metadata_options_or_their_first_match() -> None:
+    contract = """
+vars: {who: {from: metadata.customer}}
+steps:
+  - {number: "1", text: Look up the customer, call: lookup, where: {id: $who}}
+"""
+    run = did("lookup", id="c-7")
+    assert check(contract, run, metadata={"customer": "c-7"}).score == 1.0
+    assert statuses(check(contract, run, metadata={"customer": "c-8"})) == ["partial"]
+    assert check(contract, run, variables={"who": "c-7"}).score == 1.0
+    with pytest.raises(InvalidInput, match="variable `who`"):
+        check(contract, run)
+    free = """
+vars: {who: {}}
+steps:
+  - {number: "1", text: Look up the customer, call: lookup, where: {id: $who}}
+  - {number: "2", text: Refund the customer, call: refund, where: {id: $who}}
+"""
+    assert check(free, run, did("refund", id="c-7")).score == 1.0
+    assert statuses(check(free, run, did("refund", id="c-9"))) == ["executed", "partial"]
+
+
+def test_tool_marks() -> None:
+    contract = """
+tools: {scroll: supporting, note: bookkeeping, ping: ignored, search: {also: [search_v2]}}
+steps:
+  - {number: "1", text: Search, call: search}
+"""
+    verdict = check(contract, did("search_v2"), did("scroll"), did("note"), did("ping"))
+    assert verdict.score == 1.0
+    assert check(contract, did("search"), did("submit")).score == 0.75
+    assert check(contract, noted("todo_write"), did("search")).score == 1.0
+
+
+def test_constraints() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Refund the order, call: refund_order}
+never: [{call: delete_account}]
+before: [{first: check_policy, then: refund_order}]
+"""
+    verdict = check(contract, did("refund_order"))
+    assert [extra.what for extra in verdict.extras] == [
+        "refund_order, without check_policy before it"
+    ]
+    verdict = check(contract, did("delete_account"), did("check_policy"), did("refund_order"))
+    assert "delete_account, never allowed" in [extra.what for extra in verdict.extras]
+    together = check(contract, (did("check_policy"), did("refund_order")))
+    assert "refund_order, without check_policy before it" in [e.what for e in together.extras]
+
+
+def test_uncheckable_and_uncounted_steps() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Search, call: search}
+  - {number: "2", text: Be polite, uncheckable: tone}
+"""
+    verdict = check(contract, did("search"))
+    assert statuses(verdict) == ["executed", "ambiguous"]
+    uncounted = check(contract.replace("tone}", "tone, counted: false}"), did("search"))
+    assert (uncounted.score, uncounted.steps[1].note) == (1.0, "not checkable: tone; not counted")
+
+
+def test_steps_with_equal_requirements_are_filled_in_plan_order() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Ping the server, call: ping}
+  - {number: "2", text: Restart the server, call: restart}
+  - {number: "3", text: Ping the server again, call: ping}
+"""
+    assert check(contract, did("ping"), did("restart"), did("ping")).score == 1.0
+    assert statuses(check(contract, did("ping"), did("restart"))) == [
+        "executed",
+        "executed",
+        "missing",
+    ]
+
+
+def test_an_event_serves_two_steps_only_with_conditions_of_their_own() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Give the price, message: {says: [[price, cost]]}}
+  - {number: "2", text: Give the delivery date, message: {says: [[delivery, arrive]]}}
+"""
+    assert check(contract, said("The price is 5 EUR. Delivery is on Monday.")).score == 1.0
+    same = """
+steps:
+  - {number: "1", text: Save the file, call: save}
+  - {number: "2", text: Write the file, call: [save, write]}
+"""
+    assert statuses(check(same, did("save"))) != ["executed", "executed"]
+
+
+def test_a_subagents_actions_belong_to_the_step_that_handed_over() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Let the researcher find it, call: researcher}
+"""
+    verdict = check(contract, did("researcher"), nest_under("e1", did("web_search", q="x")))
+    assert verdict.score == 1.0
+
+
+def test_a_plan_that_differs_from_the_contract_is_refused() -> None:
+    steps = read(FLIGHT).steps
+    assert check(FLIGHT, SEARCH, PAY, TELL, plan=[step.text for step in steps]).score == 1.0
+    with pytest.raises(InvalidInput, match="step 2 differs"):
+        check(FLIGHT, SEARCH, PAY, TELL, plan=[steps[0].text, "Pay by cheque", steps[2].text])
+
+
+def test_a_plan_declared_in_the_trace_is_not_consulted() -> None:
+    verdict = check(FLIGHT, said("My plan:\n1. Dance\n2. Sing"), SEARCH, PAY, TELL)
+    assert verdict.score == 1.0
+
+
+def test_several_conditions_on_any_argument_hold_in_different_ones() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Write 3 to a.txt, call: write,
+     where: {"*": {path: a.txt, all_of: [{number: 3}]}}}
+"""
+    assert check(contract, did("write", path="x/a.txt", content="3")).score == 1
+    verdict = check(contract, did("write", path="x/a.txt", content="4"))
+    assert statuses(verdict) == ["partial"]
+
+
+def test_several_conditions_on_a_list_name_all_of_it() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Book HAT004 and HAT142, call: book,
+     where: {flights: {any_of: [HAT004], all_of: [HAT142]}}}
+"""
+    booked = [{"number": "HAT004", "day": 3}, {"number": "HAT142", "day": 4}]
+    assert check(contract, did("book", flights=booked)).score == 1
+    assert statuses(check(contract, did("book", flights=booked[:1]))) == ["partial"]
+    more = [*booked, {"number": "HAT001", "day": 5}]
+    assert statuses(check(contract, did("book", flights=more))) == ["partial"]
