@@ -179,7 +179,6 @@ class CodeRuns:
             rest = self._make_draft(self._position, len(self._text))
             self._builder.replace_drafts(self._index, self._index + 1, rest)
         elif self.has_pending and self._add_unrun is not None:
-            self._blocks.clear()
             self._builder.add_again(self._index, self._add_unrun)
         self.has_pending, self._running = False, None
 

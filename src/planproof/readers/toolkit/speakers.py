@@ -130,12 +130,17 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
-        segments = split_segments(text)
-        add_segments = partial(self._add_segments, segments, text, pointer_for, who)
         # One report answers both code and calls: the calls count only if the code was not run.
-        add_unrun = add_segments if has_call(segments) else None
+        add_unrun = partial(self._add_unrun, text, pointer_for, who)
         if not self.code_runs.add_code(text, pointer_for, who, add_unrun):
-            add_segments()
+            self._add_segments(split_segments(text), text, pointer_for, who)
+
+    def _add_unrun(self, text: str, pointer_for: PointerFactory, who: str) -> None:
+        segments = split_segments(text)
+        if has_call(segments):
+            self._add_segments(segments, text, pointer_for, who)
+        else:
+            self._builder.add_message(Kind.MESSAGE, text.strip(), pointer_for(0, len(text)), who)
 
     def _add_segments(
         self, segments: list[Segment], text: str, pointer_for: PointerFactory, who: str
