@@ -8,7 +8,7 @@ only its share.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import exp
@@ -16,7 +16,7 @@ from math import exp
 from planproof.checking.alignment import Alignment
 from planproof.checking.candidates import Candidate
 from planproof.checking.requirements import Requirement
-from planproof.core.trace import Kind
+from planproof.core.trace import UNVERIFIED, Event, Kind
 
 CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
     "executed": (
@@ -35,6 +35,8 @@ CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
 """The features that predict whether a finding of each type is right."""
 _DIGITS = 2
 _MAX_VALUES = 2
+# A call that only its own text shows may never have been made.
+_MAX_UNVERIFIED = 0.6
 
 
 def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> float:
@@ -42,6 +44,12 @@ def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> flo
     bias, weights = _load_weights()[finding_type]
     total = bias + sum([weight * features[name] for name, weight in weights])
     return round(1 / (1 + exp(-total)), _DIGITS)
+
+
+def cap_unverified(confidence: float, events: Iterable[Event]) -> float:
+    """Lower the confidence of a finding if nothing but its own text answers one of its calls."""
+    is_unverified = any(event.recognition == UNVERIFIED for event in events)
+    return min(confidence, _MAX_UNVERIFIED) if is_unverified else confidence
 
 
 def compute_step_features(

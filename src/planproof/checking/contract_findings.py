@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from planproof.checking.confidence import cap_unverified
 from planproof.checking.contract_alignment import (
     FULL,
     NEAR,
@@ -33,7 +34,7 @@ from planproof.core.contract import (
 from planproof.core.finding import Check, Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.plan import Plan
-from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, Trace
+from planproof.core.trace import Event, EventStatus, Kind, Trace
 
 if TYPE_CHECKING:
     from planproof.checking.contract_judge import StepMatcher
@@ -49,7 +50,7 @@ _MAX_RESULT = 1_000_000
 _APPROXIMATE = "approximate: the search for the best assignment was stopped at its limit"
 # The confidence of a finding by the form of its requirement.
 _TYPED_VALUE, _TOOL_ONLY, _MESSAGE, _REASONING = 0.95, 0.85, 0.7, 0.6
-_RIVAL, _UNVERIFIED, _UNCHECKED = 0.5, 0.6, 0.5
+_RIVAL, _UNCHECKED = 0.5, 0.5
 
 
 class RunFindings:
@@ -262,9 +263,7 @@ class RunFindings:
         if status is Status.AMBIGUOUS:
             confidence = min(confidence, _MESSAGE)
         events = [self._candidates[candidate].event for candidate, _ in results]
-        if any(event.recognition == UNVERIFIED for event in events):
-            confidence = min(confidence, _UNVERIFIED)
-        return confidence
+        return cap_unverified(confidence, events)
 
     # Supporting events and extras
 
@@ -391,14 +390,13 @@ class ContractExtras:
 
 def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
     evidence = _cite(candidate, "")
-    is_unverified = candidate.event.recognition == UNVERIFIED
     return Extra(
         event=candidate.event.id,
         pointer=evidence.pointer,
         quote=evidence.quote,
         what=what,
         severity=severity,
-        confidence=_UNVERIFIED if is_unverified else _TOOL_ONLY,
+        confidence=cap_unverified(_TOOL_ONLY, [candidate.event]),
     )
 
 

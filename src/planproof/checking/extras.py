@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 from planproof.checking.alignment import OTHER_CALL_SCORE, Alignment, find_repeats
 from planproof.checking.candidates import Candidate
-from planproof.checking.confidence import compute_extra_features, estimate_confidence
+from planproof.checking.confidence import (
+    cap_unverified,
+    compute_extra_features,
+    estimate_confidence,
+)
 from planproof.checking.effects import find_idle_names, only_prints
 from planproof.checking.event_text import cite
 from planproof.checking.plan_findings import find_replies_to_user
@@ -155,5 +159,5 @@ def _build_extra(event: Event, speaker: str | None, uncovered: _UncoveredEvent) 
         quote=evidence.quote,
         what=what if speaker is None else f"{what}, after user message {speaker}",
         severity=uncovered.severity,
-        confidence=uncovered.confidence,
+        confidence=cap_unverified(uncovered.confidence, [event]),
     )

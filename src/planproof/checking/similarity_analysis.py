@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from planproof.checking.alignment import Alignment, align
 from planproof.checking.candidates import Candidate, build_candidates, remove_restatements
-from planproof.checking.confidence import compute_step_features, estimate_confidence
+from planproof.checking.confidence import cap_unverified, compute_step_features, estimate_confidence
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.requirements import Requirement, compile_steps
@@ -50,7 +50,8 @@ class Analysis:
         features = compute_step_features(
             step, self.requirements[step], self.alignment, self.candidates
         )
-        return estimate_confidence(status, features)
+        events = [self.candidates[index].event for index in self.alignment.assigned[step]]
+        return cap_unverified(estimate_confidence(status, features), events)
 
     def with_assignment(self, assigned: list[list[int]]) -> Analysis:
         """Return the same case with these candidates, and no others, assigned to each step."""

@@ -25,6 +25,7 @@ from planproof.readers.toolkit.entries import (
 from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.text_actions import (
     find_run_start,
+    has_call,
     is_command_transcript,
     parse_call_line,
     parse_result_line,
@@ -415,6 +416,9 @@ class _LogWriter:
         """Add the record in the lines from `first` to `last`."""
         builder, pointer = self._builder, self._pointer_for(first, last)
         head = text[:_HEAD_LENGTH]
+        if thought := _THOUGHT.search(head):
+            # What follows is the agent's own text.
+            head = head[: thought.start()]
         if (result := parse_result_line(text)) is not None:
             builder.add_result(ToolResult(result[1], pointer, name=result[0], actor="tool"))
         elif prepared := _TOOLS_PREPARED.search(head):
@@ -440,7 +444,7 @@ class _LogWriter:
             # Logged already with its arguments, which some versions log for the first call only.
             if announced is None or announced.name != started[1]:
                 builder.add_call(ToolCall(started[1]), pointer, _AGENT)
-        elif thought := _THOUGHT.search(head):
+        elif thought:
             builder.begin_turn()
             builder.add_message(Kind.REASONING, text[thought.end() :], pointer, _AGENT)
         else:
@@ -449,7 +453,7 @@ class _LogWriter:
     def _add_other(self, text: str, pointer: str) -> None:
         """Add a record with an action in it, as loops of browser agents log them, or a notice."""
         builder, segments = self._builder, split_segments(text)
-        if not any(segment.call for segment in segments):
+        if not has_call(segments):
             lists = list(find_checklists(text))
             if lists:
                 builder.add_plan(text[lists[0][0] : lists[-1][1]], pointer, "log")
@@ -457,11 +461,12 @@ class _LogWriter:
                 builder.add_message(Kind.SYSTEM, text, pointer, "log")
             return
         builder.begin_turn()
-        for segment in segments:
-            content = text[segment.start : segment.end].strip()
-            if segment.call is not None:
-                builder.add_call(segment.call, pointer, _AGENT)
-            elif segment.kind == "result":
-                builder.add_result(ToolResult(content, pointer, actor="tool"))
-            else:
-                builder.add_message(Kind.REASONING, content, pointer, _AGENT)
+        with builder.reading_text(text, pointer, _AGENT):
+            for segment in segments:
+                content = text[segment.start : segment.end].strip()
+                if segment.call is not None:
+                    builder.add_call(segment.call, pointer, _AGENT)
+                elif segment.kind == "result":
+                    builder.add_result(ToolResult(content, pointer, actor="tool"))
+                else:
+                    builder.add_message(Kind.REASONING, content, pointer, _AGENT)

@@ -14,8 +14,13 @@ from planproof.checking.confidence import (
     estimate_confidence,
 )
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
-from tests.trace_builders import did, said
-from tests.unit.checking.judge_cases import make_candidates, make_requirement
+from planproof.checking.similarity_analysis import analyze
+from planproof.core.finding import Status
+from planproof.core.trace import UNVERIFIED
+from planproof.core.vocabulary import Vocabulary
+from planproof.planning.plan_parser import parse_plan
+from tests.trace_builders import Event, did, judge_events, said
+from tests.unit.checking.judge_cases import make_candidates, make_requirement, read
 
 NOTHING = dict.fromkeys({name for names in CONFIDENCE_FEATURES.values() for name in names}, 0.0)
 
@@ -65,3 +70,37 @@ def test_step_features_come_from_its_events() -> None:
 def test_an_extra_is_known_by_the_step_that_it_fits_best() -> None:
     assert compute_extra_features([-300, 50], 0.4) == {"best_score": 0.5, "lexical_overlap": 0.4}
     assert compute_extra_features([], 0.0)["best_score"] == 0
+
+
+READ = did("read_file", path="report-12.txt")
+MILK = did("buy_milk", litres=2)
+
+
+def _confidences(*events: Event) -> list[float]:
+    """The confidence of the step and of the extra."""
+    verdict = judge_events(["Read report-12.txt"], *events)
+    return [finding.confidence for finding in (*verdict.steps, *verdict.extras)]
+
+
+@pytest.mark.parametrize("recognition", [UNVERIFIED, "react", ""])
+def test_findings_on_calls_that_nothing_answers_are_less_sure(recognition: str) -> None:
+    recorded = _confidences(READ, MILK)
+    assert min(recorded) > 0.6
+    expected = [0.6, 0.6] if recognition == UNVERIFIED else recorded
+    events = [{**event, "recognition": recognition} for event in (READ, MILK)]
+    assert _confidences(*events) == expected
+
+
+def test_only_the_findings_that_rest_on_such_a_call_are_less_sure() -> None:
+    step, extra = _confidences(READ, MILK)
+    unverified = {"recognition": UNVERIFIED}
+    assert _confidences({**READ, **unverified}, MILK) == [0.6, extra]
+    assert _confidences(READ, {**MILK, **unverified}) == [step, 0.6]
+
+
+def test_a_status_that_a_model_gives_such_a_step_is_less_sure_too() -> None:
+    plan, vocabulary = parse_plan(["Read report-12.txt"]), Vocabulary()
+    recorded = analyze(plan, read(READ), vocabulary)
+    unverified = analyze(plan, read({**READ, "recognition": UNVERIFIED}), vocabulary)
+    assert recorded.confidence(0, Status.EXECUTED) > 0.6
+    assert unverified.confidence(0, Status.EXECUTED) == 0.6

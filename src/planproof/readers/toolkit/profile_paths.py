@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -36,6 +36,8 @@ from planproof.readers.toolkit.python_repr import parse_repr
 
 ValueKind: TypeAlias = Literal["text", "number", "flag", "list", "object", "null"]
 _CACHE_SIZE = 10_000
+MISSING: Any = object()
+"""Stands for a value that is not there."""
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
@@ -52,33 +54,55 @@ class Path(NamedTuple):
     """A compiled path: its keys, and where it begins: here, at the record, or at the next one.
 
     `suffix` is what a plain path, of keys only, adds to a pointer; None if the path is not plain.
+    `listed` is the plain path to a list, if this one leads to the items of it.
     """
 
     steps: tuple[str, ...]
     start: Literal["", "^", ">"] = ""
     suffix: str | None = None
+    listed: Path | None = None
 
     def first(self, node: Node, record: Node) -> Node | None:
         """Return the first value at this path; None if there is none."""
+        value = self.first_value(node, record)
+        return None if value is MISSING else self.locate(value, node, record)
+
+    def first_value(self, node: Node, record: Node) -> Json:
+        """Return the first value at this path without its pointer; `MISSING` if there is none."""
         start = node if not self.start else record if self.start == "^" else record.after
         if start is None:
-            return None
-        if self.suffix is None:
-            return next(_walk(start, self.steps, 0), None)
-        value = start.value
-        for step in self.steps:
-            if is_object(value) and step in value:
-                value = value[step]
-            elif is_list(value) and step.isdigit() and int(step) < len(value):
-                value = value[int(step)]
-            else:
-                return None
+            return MISSING
+        if self.suffix is not None:
+            return _follow(start.value, self.steps)
+        found = next(_walk(start, self.steps, 0), None)
+        return MISSING if found is None else found.value
+
+    def locate(self, value: Json, node: Node, record: Node) -> Node | None:
+        """Return the first value at this path, which is known, with its pointer."""
+        start = node if not self.start else record if self.start == "^" else record.after
+        if start is None or self.suffix is None:
+            return next(_walk(start, self.steps, 0), None) if start is not None else None
         return Node(value, start.pointer + self.suffix, self.steps[-1])
 
     def every(self, node: Node, record: Node) -> Iterator[Node]:
         """Yield all values at this path, in order."""
+        if self.listed is not None:
+            found = self.listed.first(node, record)
+            return iter_children(found) if found is not None else iter(())
         start = node if not self.start else record if self.start == "^" else record.after
         return _walk(start, self.steps, 0) if start is not None else iter(())
+
+
+def _follow(value: Json, steps: tuple[str, ...]) -> Json:
+    """Return the value under these keys; `MISSING` if there is none."""
+    for step in steps:
+        if is_object(value):
+            value = value.get(step, MISSING)
+        elif is_list(value) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
+    return value
 
 
 @lru_cache(_CACHE_SIZE)
@@ -91,8 +115,17 @@ def parse_path(text: str) -> Path:
     steps = tuple(quoted or plain for quoted, plain in _STEP.findall(bare))
     if _STEP.sub("", bare.strip(".")) != "." * (len(steps) - 1) or "" in steps:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
-    is_plain = not any(step == "*" or step.startswith("@") for step in steps)
-    return Path(steps, start, "".join(f"/{escape(step)}" for step in steps) if is_plain else None)
+    if steps[-1] == "*" and len(steps) > 1:
+        listed = Path(steps[:-1], start, _join_plain(steps[:-1]))
+        return Path(steps, start, None, listed if listed.suffix is not None else None)
+    return Path(steps, start, _join_plain(steps))
+
+
+def _join_plain(steps: tuple[str, ...]) -> str | None:
+    """Return what a path adds to a pointer; None if it does not consist of keys only."""
+    if any(step == "*" or step.startswith("@") for step in steps):
+        return None
+    return "".join(f"/{escape(step)}" for step in steps)
 
 
 Field: TypeAlias = str | tuple[str, ...]
@@ -113,12 +146,30 @@ class CompiledField:
         for source, pattern in self._sources:
             if isinstance(source, str):
                 return Node(source, node.pointer)
-            found = source.first(node, record)
+            value = source.first_value(node, record)
+            if value is MISSING or value is None or value == "":
+                continue
+            found = source.locate(value, node, record)
             if found is not None and pattern is not None:
-                part = _match_lines(pattern, value_text(found.value))
-                found = None if part is None else found._replace(value=part)
-            if found is not None and found.value is not None and found.value != "":
+                part = _match_lines(pattern, value_text(value))
+                found = Node(part, found.pointer, found.key) if part else None
+            if found is not None:
                 return found
+        return None
+
+    def get_text(self, node: Node, record: Node) -> str | None:
+        """Return this value as text."""
+        for source, pattern in self._sources:
+            if isinstance(source, str):
+                return source
+            value = source.first_value(node, record)
+            if value is MISSING or value is None or value == "":
+                continue
+            text = value if isinstance(value, str) else format_value(value)
+            if pattern is not None:
+                text = _match_lines(pattern, text)
+            if text:
+                return text
         return None
 
 
@@ -135,8 +186,7 @@ def get_value(field: Field | None, node: Node, record: Node) -> Node | None:
 
 def get_text(field: Field | None, node: Node, record: Node) -> str | None:
     """Return the value of a field as text; None if there is none, or no field."""
-    found = get_value(field, node, record)
-    return None if found is None else value_text(found.value)
+    return None if field is None else compile_field(field).get_text(node, record)
 
 
 def _compile_source(text: str) -> tuple[Path | str, LinePattern | None]:
@@ -269,17 +319,17 @@ class Test(
     contains: str | None = None
     not_: str | tuple[str, ...] | None = None
 
-    def holds(self, node: Node | None) -> bool:
+    def holds(self, value: Json) -> bool:
         """Return whether the value meets the test."""
-        if node is None:
+        if value is MISSING:
             return self.exists is False or (self.exists is None and self.not_ is not None)
         if self.exists is False:
             return False
-        if self.kind is not None and classify_value(node.value) != self.kind:
+        if self.kind is not None and classify_value(value) != self.kind:
             return False
         if self.starts is self.ends is self.contains is self.not_ is None:
             return True
-        text = value_text(node.value)
+        text = value_text(value)
         if self.starts is not None and not text.startswith(as_tuple(self.starts)):
             return False
         if self.ends is not None and not text.endswith(as_tuple(self.ends)):
@@ -296,25 +346,41 @@ Of the values at a path with `*`, one must meet it.
 """
 
 
-def meets(condition: Condition, node: Node, record: Node) -> bool:
-    """Return whether all tests of a condition hold."""
-    for text, test in condition.items():
-        path = parse_path(text)
-        if "*" in path.steps:
-            if not any(_holds(test, found) for found in path.every(node, record)):
+class CompiledCondition:
+    """A condition with its paths parsed."""
+
+    def __init__(self, condition: Condition) -> None:
+        self._tests = [
+            (parse_path(path), test if isinstance(test, Test) else as_tuple(test))
+            for path, test in condition.items()
+        ]
+        self.texts = {
+            path: test
+            for path, test in self._tests
+            if isinstance(test, tuple) and path.suffix is not None
+        }
+        """The texts of which one must be at a plain path."""
+
+    def holds(self, node: Node, record: Node) -> bool:
+        """Return whether all tests hold."""
+        for path, test in self._tests:
+            if path.suffix is None and "*" in path.steps:
+                if not any(_holds(test, found.value) for found in path.every(node, record)):
+                    return False
+                continue
+            value = path.first_value(node, record)
+            if isinstance(test, tuple) and isinstance(value, str):
+                if value not in test:
+                    return False
+            elif not _holds(test, value):
                 return False
-        elif not _holds(test, path.first(node, record)):
-            return False
-    return True
+        return True
 
 
-def _holds(test: str | tuple[str, ...] | Test, found: Node | None) -> bool:
+def _holds(test: tuple[str, ...] | Test, value: Json) -> bool:
     if isinstance(test, Test):
-        return test.holds(found)
-    if found is None:
-        return False
-    text = value_text(found.value)
-    return text == test if isinstance(test, str) else text in test
+        return test.holds(value)
+    return value is not MISSING and value_text(value) in test
 
 
 def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:

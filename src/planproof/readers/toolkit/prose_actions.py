@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
@@ -99,11 +100,12 @@ def _find_sentence_end(text: str, start: int) -> int:
 def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
-    """Add a reported action as an action event."""
+    """Add a reported action as an action event; only a program's report needs no answer."""
+    recognition = REPORTED if is_browser_agent(actor) else "prose"
     draft = builder.add_call(
-        ToolCall(action.name, text=action.text, recognition=REPORTED), pointer, actor
+        ToolCall(action.name, text=action.text, recognition=recognition), pointer, actor
     )
-    draft.set_output(action.outcome, pointer)
+    builder.answer(draft, ToolResult(action.outcome, pointer))
     builder.add_message(Kind.MESSAGE, action.answer, pointer, actor)
 
 
@@ -141,18 +143,29 @@ class CodeRuns:
         self._message = EventDraft(Kind.MESSAGE, "")
         self._index = self._position = 0
         self._running: EventDraft | None = None
+        # Adds the message in another way, if its code is not run.
+        self._add_unrun: Callable[[], None] | None = None
 
     def is_pending_by(self, actor: str) -> bool:
         """Return whether the pending code is by this actor, who cannot report on running it."""
         return self.has_pending and self._message.actor == actor
 
-    def add_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
-        """Add a message whose code the next turn may have run; return False if it has none."""
+    def add_code(
+        self,
+        text: str,
+        pointer_for: PointerFactory,
+        actor: str,
+        add_unrun: Callable[[], None] | None = None,
+    ) -> bool:
+        """Add a message whose code the next turn may have run; return False if it has none.
+
+        If the next turn shows that it was not run, `add_unrun` adds the message in its place.
+        """
         blocks = [block for block in find_code_blocks(text) if block.interpreter]
         if blocks:
             self.flush()
             self._text, self._pointer_for, self._blocks = text, pointer_for, deque(blocks)
-            self.has_pending, self._position = True, 0
+            self.has_pending, self._position, self._add_unrun = True, 0, add_unrun
             whole = EventDraft(Kind.MESSAGE, pointer_for(0, len(text)), None, actor, text.strip())
             self._message, self._index = (
                 self._builder.add_draft(whole),
@@ -165,6 +178,8 @@ class CodeRuns:
         if self.has_pending and self._position:
             rest = self._make_draft(self._position, len(self._text))
             self._builder.replace_drafts(self._index, self._index + 1, rest)
+        elif self.has_pending and self._add_unrun is not None:
+            self._builder.add_again(self._index, self._add_unrun)
         self.has_pending, self._running = False, None
 
     def start_run(self, *, every: bool = False) -> list[EventDraft]:
@@ -207,6 +222,8 @@ class CodeRuns:
         else:
             self._builder.begin_turn()
             self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
+        # The report answers the whole message: calls next to the code were not made.
+        self._add_unrun = None
         self.flush()
 
     def _make_draft(self, start: int, end: int) -> list[EventDraft]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from planproof.core.content import Json
@@ -29,6 +29,7 @@ from planproof.readers.toolkit.prose_actions import (
 from planproof.readers.toolkit.text_actions import (
     Segment,
     add_element_target,
+    has_call,
     split_segments,
 )
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
@@ -120,7 +121,7 @@ class Speakers:
     ) -> None:
         whole = pointer_for(0, len(text))
         action = parse_reported_action(text, by_program=by_program)
-        if action is not None:
+        if action is not None and (is_browser_agent(who) or not has_call(split_segments(text))):
             with self._builder.reading_text(text, whole, who):
                 add_reported_action(self._builder, action, whole, who)
             return
@@ -129,14 +130,26 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
+        # One report answers both code and calls: the calls count only if the code was not run.
+        add_unrun = partial(self._add_unrun, text, pointer_for, who)
+        if not self.code_runs.add_code(text, pointer_for, who, add_unrun):
+            self._add_segments(split_segments(text), text, pointer_for, who)
+
+    def _add_unrun(self, text: str, pointer_for: PointerFactory, who: str) -> None:
         segments = split_segments(text)
-        acts = any(segment.call is not None for segment in segments)
-        if acts or not self.code_runs.add_code(text, pointer_for, who):
-            # A named agent speaks to others: its text is a message even next to a call.
-            thinks = acts and who == "assistant"
-            with self._builder.reading_text(text, whole, who):
-                for segment in segments:
-                    self._add_segment(segment, text, pointer_for, who, thinks=thinks)
+        if has_call(segments):
+            self._add_segments(segments, text, pointer_for, who)
+        else:
+            self._builder.add_message(Kind.MESSAGE, text.strip(), pointer_for(0, len(text)), who)
+
+    def _add_segments(
+        self, segments: list[Segment], text: str, pointer_for: PointerFactory, who: str
+    ) -> None:
+        # A named agent speaks to others: its text is a message even next to a call.
+        thinks = who == "assistant" and has_call(segments)
+        with self._builder.reading_text(text, pointer_for(0, len(text)), who):
+            for segment in segments:
+                self._add_segment(segment, text, pointer_for, who, thinks=thinks)
 
     def _add_segment(
         self, segment: Segment, text: str, pointer_for: PointerFactory, who: str, *, thinks: bool

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.trace import DERIVED
-from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
+from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
 
 SegmentKind: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
@@ -80,9 +80,14 @@ def split_segments(text: str) -> list[Segment]:
     return [Segment(0, len(text))]
 
 
+def has_call(segments: Sequence[Segment]) -> bool:
+    """Return whether one of the segments is a call."""
+    return any(segment.call is not None for segment in segments)
+
+
 def is_plain_text(text: str) -> bool:
     """Return whether a text is prose without code, that is, one segment."""
-    return "```" not in text and [part.kind for part in split_segments(text)] == ["prose"]
+    return not has_fence(text) and [part.kind for part in split_segments(text)] == ["prose"]
 
 
 def _split_tags(text: str) -> Iterator[Segment]:
@@ -212,7 +217,7 @@ def _is_ok(answer: str) -> bool:
 
 def _split_fences(text: str) -> list[Segment]:
     """Split at fences that say that their content is run, or that hold one browser action."""
-    if "```" not in text:
+    if not has_fence(text):
         return []
     blocks = [b for b in find_code_blocks(text) if b.language in _RUN_LANGUAGES]
     if blocks:
@@ -245,7 +250,7 @@ def _split_at(text: str, calls: list[tuple[int, int, ToolCall]]) -> list[Segment
     return segments
 
 
-_INLINE_FENCE = re.compile(r"```[ \t]{0,4}([^`\n]{1,2000})```")
+_INLINE_FENCE = re.compile(r"```[ \t]{0,4}+([^`\n]{1,2000}+)```")
 _CALL_WORDS = r"(?:tool|function)[ _]calls?|calling (?:tool|function)|(?:tool|function)[ _]use"
 _CALL_LINE = re.compile(
     rf"^[ \t>*\-]{{0,8}}(?:\[?(?:{_CALL_WORDS})\]?[ \t]{{0,4}}[:=]?|\[tool\])[ \t*`]{{0,4}}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -80,7 +80,8 @@ class TraceBuilder:
 
     A call is either recorded, or recognised in an agent's text (`reading_text`). The latter counts
     only for agents without recorded calls, since any text can contain something that looks like a
-    call.
+    call; if calls of one form are answered (`Action:`, a tag, a fence ...), only in that form; and
+    if none are answered, only for an agent that does not mostly talk.
     """
 
     def __init__(self, skipped: Sequence[SkippedPart] = ()) -> None:
@@ -102,6 +103,7 @@ class TraceBuilder:
         self._current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
         self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
+        self._answered_forms: dict[str | None, set[str]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
         """Begin a new turn, or continue the turn with the same key."""
@@ -138,7 +140,11 @@ class TraceBuilder:
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
     ) -> EventDraft:
-        """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
+        """Add an action whose result may follow.
+
+        Not `recorded` is one that says nothing of how the agent calls its tools, such as a
+        hand-off; no result that comes next belongs to it.
+        """
         self.call_count += 1
         draft = self.add_draft(
             EventDraft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments)
@@ -153,7 +159,8 @@ class TraceBuilder:
             self._callers.add((actor, call.name))
         if waiting and next(iter(waiting.values())).turn != self.turn:
             waiting.clear()
-        waiting[id(draft)] = draft
+        if recorded:
+            waiting[id(draft)] = draft
         if call.id:
             turns = by_id.setdefault(call.id, [])
             if not turns or turns[-1][-1].turn != draft.turn:
@@ -192,6 +199,16 @@ class TraceBuilder:
         self._other_changes += end - start
         self.drafts[start:end] = drafts
 
+    def add_again(self, index: int, add: Callable[[], None]) -> None:
+        """Remove an event, and let `add` add it in another form in the same place."""
+        state, after = (self.turn, self.time, self.parent), self.drafts[index + 1 :]
+        draft = self.drafts[index]
+        self.turn, self.time, self.parent = draft.turn, draft.time, draft.parent
+        self.replace_drafts(index, len(self.drafts), [])
+        add()
+        self.turn, self.time, self.parent = state
+        self.drafts += after
+
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
         self._other_changes += 1
@@ -202,6 +219,7 @@ class TraceBuilder:
             text_calls = self._text_calls.get(id(draft))
             if text_calls is not None and text_calls is not self._current_text:
                 text_calls.results.append((self.drafts[-1], result))
+                self._answered_forms.setdefault(text_calls.actor, set()).add(draft.recognition)
         if draft.output_pointer is not None:
             # The previous result was attached only because it came next; this one names the call.
             self._add_unmatched_result(
@@ -216,6 +234,7 @@ class TraceBuilder:
         """Attach a result to a call that is known."""
         self._other_changes += 1
         self._unanswered.pop(id(draft), None)
+        self._unanswered_in_text.pop(id(draft), None)
         draft.set_output(result.text, result.pointer, result.status)
         draft.images += result.images
 
@@ -294,18 +313,8 @@ class TraceBuilder:
         return Trace(tuple(events), reader, tuple(self._skipped))
 
     def _drop_forged_calls(self) -> None:
-        """Replace calls recognised in texts by the texts, for agents with recorded calls."""
-        known = Vocabulary()
-        callers = {
-            actor
-            for actor, tool in self._callers
-            if not known.is_bookkeeping(tool) and not known.is_closing(tool)
-        }
-        # If one of two actors has only a generic name, they may be the same.
-        has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
-        actors = callers and callers | _GENERIC_ACTORS
-        found = dict.fromkeys(self._text_calls.values())
-        forged = [calls for calls in found if has_generic_caller or calls.actor in actors]
+        """Replace calls recognised in texts that are not calls by the texts."""
+        forged = self._find_forged_texts()
         texts: dict[int, EventDraft] = {}
         results: dict[int, list[EventDraft]] = {}
         for text_calls in forged:
@@ -333,6 +342,48 @@ class TraceBuilder:
         for draft in self.drafts:
             while draft.parent is not None and id(draft.parent) in texts:
                 draft.parent = texts[id(draft.parent)].parent
+
+    def _find_forged_texts(self) -> list[_TextCalls]:
+        """Return the texts of agents that call in another way, or that only talk."""
+        known = Vocabulary()
+        callers = {
+            actor
+            for actor, tool in self._callers
+            if not known.is_bookkeeping(tool) and not known.is_closing(tool)
+        }
+        # If one of two actors has only a generic name, they may be the same.
+        has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
+        texts = list(dict.fromkeys(self._text_calls.values()))
+        inside = {id(draft) for text_calls in texts for draft in text_calls.drafts}
+        calling = Counter(text_calls.actor for text_calls in texts)
+        talking = Counter(
+            draft.actor
+            for draft in self.drafts
+            if draft.kind is Kind.MESSAGE and id(draft) not in inside
+        )
+        return [
+            text_calls
+            for text_calls in texts
+            if has_generic_caller
+            or text_calls.actor in callers
+            or (callers and text_calls.actor in _GENERIC_ACTORS)
+            or not self._may_be_answered(text_calls, known)
+            or (
+                text_calls.actor not in self._answered_forms
+                # Calls without answers count only where the whole format works so.
+                and calling[text_calls.actor] < talking[text_calls.actor]
+                and not any(draft.recognition == REPORTED for draft in text_calls.drafts)
+            )
+        ]
+
+    def _may_be_answered(self, text_calls: _TextCalls, known: Vocabulary) -> bool:
+        """Return False if the answered calls of the agent are all of other forms than these."""
+        answered = self._answered_forms.get(text_calls.actor)
+        return answered is None or any(
+            draft.recognition in answered or known.is_closing(draft.name or "")
+            for draft in text_calls.drafts
+            if draft.kind is Kind.ACTION
+        )
 
     def _mark_unverified_calls(self) -> None:
         """Mark the calls in texts of actors whose calls nothing outside the text answers."""
