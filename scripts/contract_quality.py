@@ -2,12 +2,14 @@
 
     python -m scripts.contract_quality compile train CONTRACTS.jsonl --model M [--base-url URL]
     python -m scripts.contract_quality judge train CONTRACTS.jsonl [--verdicts OUT.jsonl]
+    python -m scripts.contract_quality mutate train CONTRACTS.jsonl
 
 `compile` asks for the contract of each plan that was written by hand: the two that were followed,
 and those with a `missing`, `altered` or `partial` step. It appends to the file, and asks only for
 plans that are not in it yet. `judge` derives the contracts of `order`, `shuffled` and `extra` plans
 by moving or dropping steps, checks the runs, and prints the figures with bootstrap intervals over
-traces. The tools are those observed in all traces of a source in that split.
+traces. `mutate` changes the runs that pass, one call at a time, and counts what is noticed. The
+tools are those observed in all traces of a source in that split.
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from planproof.calibration.contract_trial import run_mutations
+from planproof.calibration.figures import PASSED_AT_LEAST
+from planproof.checking.contract_judge import ContractJudge
 from planproof.contracts.catalogues import observe_tools
 from planproof.contracts.contract_file import format_contract, parse_contract
 from planproof.core.catalogue import Catalogue
@@ -168,7 +173,9 @@ def _name_base(case: dict[str, Any]) -> str:
 
 
 def _judge(case: dict[str, Any], contract: Contract) -> Verdict:
-    return evaluate(trace=case["execution_trace"], contract=contract, id=case["id"])
+    # Moving steps may put a step before one that it refers to, which a valid contract never does.
+    judge = ContractJudge(contract)
+    return evaluate(trace=case["execution_trace"], judge=judge, id=case["id"])
 
 
 def print_figures(cases: list[dict[str, Any]], verdicts: Mapping[str, dict[str, Any]]) -> None:
@@ -189,6 +196,25 @@ def print_figures(cases: list[dict[str, Any]], verdicts: Mapping[str, dict[str, 
         kinds[kind].append(score is not None and (score >= 0.75 if followed else score <= 0.5))
     for kind, hits in kinds.items():
         print(f"  {kind:<12} {sum(hits)} of {len(hits)}")
+
+
+def print_mutations(cases: list[dict[str, Any]], contracts: Mapping[str, Contract | None]) -> None:
+    """Print how many mutations of passing runs are noticed, by operator."""
+    counts: Counter[str] = Counter()
+    noticed: Counter[str] = Counter()
+    for case in cases:
+        contract = contracts.get(case["id"])
+        if case["label"]["kind"] not in {"faithful", "paraphrase"} or contract is None:
+            continue
+        if (_judge(case, contract).score or 0) < PASSED_AT_LEAST:
+            continue
+        trace = read_trace(Source.from_value(case["execution_trace"]))
+        for result in run_mutations(ContractJudge(contract), trace):
+            counts[result.mutation] += 1
+            noticed[result.mutation] += result.is_noticed
+    for mutation, count in counts.items():
+        print(f"  {mutation:<12} {noticed[mutation]} of {count}")
+    print(f"  {'all':<12} {noticed.total()} of {counts.total()}")
 
 
 def _find_traces_read_well(cases: Iterable[dict[str, Any]]) -> set[str]:
@@ -254,7 +280,7 @@ def _select_plans(
 def main() -> None:
     """Compile contracts, or judge by them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=("compile", "judge"))
+    parser.add_argument("command", choices=("compile", "judge", "mutate"))
     parser.add_argument("split", choices=("train", "hand"))
     parser.add_argument("contracts", type=Path)
     parser.add_argument("--model", default="openai:hand")
@@ -281,6 +307,9 @@ def main() -> None:
             options.contracts,
             model,
         )
+        return
+    if options.command == "mutate":
+        print_mutations(cases, _read_contracts(options.contracts))
         return
     verdicts = judge_contracts(cases, _read_contracts(options.contracts))
     if options.verdicts:

@@ -146,7 +146,7 @@ def _iter_mutants(
         one, other = events[index], events[later]
         if one.turn and one.turn == other.turn:
             continue  # calls that were issued together have no order
-        if _serve_same_step(findings, one, other):
+        if _serve_same_step(findings, one, other) or _are_same_call(one, other):
             continue
         swapped = list(events)
         swapped[index] = structs.replace(other, turn=one.turn)
@@ -185,6 +185,10 @@ def _claim(event: Event) -> Event:
         text=said,
         turn=event.turn,
     )
+
+
+def _are_same_call(one: Event, other: Event) -> bool:
+    return (one.name, one.arguments, one.text) == (other.name, other.arguments, other.text)
 
 
 def _serve_same_step(findings: Findings, one: Event, other: Event) -> bool:
