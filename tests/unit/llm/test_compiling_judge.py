@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -20,7 +21,7 @@ from tests.small_cases import COPY, FOLLOWED, PLAN, READ, USER
 from tests.small_contracts import CompilingModel, compile_small_plan
 
 
-def _case(*messages: dict[str, object], plan: list[str] | None = PLAN) -> Case:
+def _case(*messages: dict[str, Any], plan: list[str] | None = PLAN) -> Case:
     return Case(task=None, plan=plan, trace=[USER, *messages])
 
 
