@@ -16,15 +16,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
-from planproof.checking.contract_judge import ContractJudge
 from planproof.checking.plan_periods import (
     JudgePeriod,
     findings_required_error,
     iter_independent_periods,
     judge_periods,
 )
-from planproof.contracts.contract_file import fold_step
-from planproof.contracts.contract_validation import read_valid_contract, require_valid
 from planproof.contracts.terms import detect_other_language
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
@@ -400,6 +397,8 @@ def _parse_plan(raw: Json, where: str) -> Plan:
 
 def _check_drift(contract: Contract, plan: Plan, where: str) -> None:
     """Raise an error if a contract was compiled from another plan than the given one."""
+    from planproof.contracts.contract_file import fold_step  # noqa: PLC0415 - only here
+
     compiled = [(step.number, fold_step(step.text)) for step in contract.steps]
     given = [(step.number, fold_step(step.text)) for step in plan.steps]
     if compiled == given:
@@ -603,6 +602,12 @@ def _choose_judge(
                 "a contract is checked by the judge `contract`, not by another one.",
                 advice="Omit the judge, or omit the contract.",
             )
+        from planproof.checking.contract_judge import ContractJudge  # noqa: PLC0415 - only here
+        from planproof.contracts.contract_validation import (  # noqa: PLC0415 - as above
+            read_valid_contract,
+            require_valid,
+        )
+
         if isinstance(contract, Path):
             known = read_valid_contract(contract)
         else:

@@ -1,6 +1,6 @@
 """The judge `contract`: check a run against a contract, without a model.
 
-`check_run` is the whole check: candidates, matches, alignment, findings.
+`check_exactly` is the whole check: candidates, matches, alignment, findings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from planproof.checking.contract_match import (
     is_tool,
     match,
 )
-from planproof.checking.similarity_analysis import judge_by_similarity
+from planproof.checking.run_check import check_run
 from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Content, Json
 from planproof.core.contract import (
@@ -99,19 +99,17 @@ class ContractJudge:
         return judge
 
 
-def check_run(
+def check_exactly(
     contract: Contract,
     plan: Plan,
     trace: Trace,
     vocabulary: Vocabulary,
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, str],
 ) -> Findings:
-    """Check a trace against a contract whose steps are those of the plan."""
-    if contract.is_similarity:
-        return judge_by_similarity(plan, trace, vocabulary)
+    """Check a trace against the exact requirements of a contract."""
     roles = ToolRoles(contract, vocabulary)
     candidates = build_contract_candidates(trace, remove_restatements(trace, plan), roles)
-    known = dict(variables or {})
+    known = dict(variables)
     matcher = StepMatcher(contract, candidates, known)
     alignment = matcher.align()
     if bound := matcher.bind_variables(alignment.taken):

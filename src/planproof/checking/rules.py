@@ -8,8 +8,8 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 
-from planproof.checking.contract_judge import check_run
 from planproof.checking.requirements import compile_similarity
+from planproof.checking.run_check import check_run
 from planproof.checking.similarity_analysis import judge_by_similarity
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint

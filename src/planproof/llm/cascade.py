@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from planproof.checking.contract_judge import bind_metadata, check_run, summarize_contract
+from planproof.checking.contract_judge import bind_metadata, summarize_contract
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings, reset_order
+from planproof.checking.run_check import check_run
 from planproof.checking.similarity_analysis import Analysis, analyze
 from planproof.core.content import Content
 from planproof.core.contract import Contract

@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from planproof.checking.contract_judge import check_run, summarize_contract
+from planproof.checking.contract_judge import summarize_contract
+from planproof.checking.run_check import check_run
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
 from planproof.core.judge import Judgement, ModelOptions
