@@ -30,7 +30,16 @@ from planproof.core.contract import (
     Truth,
     iter_requirements,
 )
-from planproof.core.finding import Check, Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.finding import (
+    CONDITION_NOT_MET,
+    Check,
+    Evidence,
+    Extra,
+    Findings,
+    Severity,
+    Status,
+    StepFinding,
+)
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.plan import Plan
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, Trace
@@ -141,7 +150,7 @@ class RunFindings:
             # A step begins at its first call: text before it is covered, but not where it began.
             first = find_first((tuple(indices),), [c.is_text for c in self._candidates])
             evidence = tuple(
-                _cite(self._candidates[index], step.text)
+                cite_candidate(self._candidates[index], step.text)
                 for index in indices
                 if first is None or index >= first
             )
@@ -215,7 +224,7 @@ class RunFindings:
                 else cite(event, frozenset())
             )
             return self._make_finding(
-                step, Status.EXECUTED, _TOOL_ONLY, note="condition not met", evidence=(shown,)
+                step, Status.EXECUTED, _TOOL_ONLY, note=CONDITION_NOT_MET, evidence=(shown,)
             )
         if grade > NONE:
             return None
@@ -337,14 +346,16 @@ class ContractExtras:
 
         violations = self._find_violations()
         extras: dict[str, Extra] = {}
-        calls: set[tuple[str, str]] = set()
+        calls: set[tuple[str, ...]] = set()
         failed: set[str] = set()
         closed = False
         for index, candidate in enumerate(self._candidates):
             event = candidate.event
             if candidate.is_text or event.id in extras:
                 continue
-            call = (candidate.name, candidate.quote or f"{event.text}\0{event.arguments!r}")
+            program = "" if candidate.command is None else candidate.command.program
+            content = candidate.quote or f"{event.text}\0{event.arguments!r}"
+            call = (candidate.name, program, content)
             if index in violations:
                 extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
@@ -390,7 +401,7 @@ class ContractExtras:
 
 
 def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
-    evidence = _cite(candidate, "")
+    evidence = cite_candidate(candidate, "")
     is_unverified = candidate.event.recognition == UNVERIFIED
     return Extra(
         event=candidate.event.id,
@@ -402,7 +413,7 @@ def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> 
     )
 
 
-def _cite(candidate: ContractCandidate, step_text: str) -> Evidence:
+def cite_candidate(candidate: ContractCandidate, step_text: str) -> Evidence:
     """Cite the part of an event that a candidate is; else the passage most like the step."""
     event = candidate.event
     quote = (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip()

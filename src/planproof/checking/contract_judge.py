@@ -244,13 +244,12 @@ class StepMatcher:
         return [event.output for event in events if event.output]
 
     def list_matches(self, requirement: Requirement) -> list[int]:
-        """Return the candidates that a constraint of the contract is about."""
+        """Return the candidates that a constraint of the contract is about, beyond doubt."""
         return [
             index
             for alternative in requirement.alternatives
             for index in self._list_indices(alternative)
-            if match(alternative, self.candidates[index], "", self._context).match
-            in {Match.FULL, Match.OPEN}
+            if match(alternative, self.candidates[index], "", self._context).match is Match.FULL
         ]
 
     def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:

@@ -386,15 +386,27 @@ def _check_form(condition: Condition, value: object, candidate: ContractCandidat
 
 
 def _check_code(condition: Condition, code: PythonCode) -> Truth:
-    """Check a condition on Python code: the functions it calls, and its effective text."""
+    """Check a condition on Python code: the functions it calls, its effective text, its values."""
     truths: list[Truth] = []
-    if condition.calls:
-        truths.append(check_calls(condition.calls, code))
-    rest = replace(condition, calls=(), for_=None)
-    if rest != _EMPTY:
-        truth = check_condition(rest, code.effective_text)
-        truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
+    for part in condition.parts:
+        if part.calls:
+            truths.append(check_calls(part.calls, code))
+        if part.not_:
+            truths.append(check_condition(Condition(not_=part.not_), code.effective_text))
+        rest = replace(part, calls=(), not_=(), for_=None)
+        if rest != _EMPTY:
+            values = (code.effective_text, *_iter_code_values(code))
+            truth = any_true(check_condition(rest, value) for value in values)
+            truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
     return all_true(truths)
+
+
+def _iter_code_values(code: PythonCode) -> Iterator[Json]:
+    """Yield the values that code passes to the functions it calls, as far as they are known."""
+    for call in code.calls:
+        if call.is_executed:
+            values = (*call.positional, *call.keywords.values())
+            yield from (value for value in values if value != UNKNOWN_VALUE)
 
 
 def _check_context(
@@ -507,7 +519,8 @@ def _format_value(value: object) -> str:
     if value is _MISSING or value is None or value == UNKNOWN_VALUE:
         return ""
     if isinstance(value, ContractCandidate):
-        return value.quote or value.event.text
+        code = "" if value.code is None else value.code.effective_text
+        return value.quote or value.event.text or code
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

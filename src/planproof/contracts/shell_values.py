@@ -358,6 +358,7 @@ class _ScriptReader:
 
     def _read_pipeline(self, elements: list[_Element], context: _Context) -> _Status:
         status: _Status = None
+        first = len(self.commands)
         for number, element in enumerate(elements):
             inner = context._replace(
                 executed=context.executed and not self._has_ended,
@@ -365,7 +366,20 @@ class _ScriptReader:
                 piped=context.piped or number > 0,
             )
             status = self._read_element(element, inner)
+        if len(elements) > 1:
+            self._mark_writing_filters(first)
         return status
+
+    def _mark_writing_filters(self, first: int) -> None:
+        """Mark filters that write the output of an action: `pg_dump db | gzip > f` is one action.
+
+        What writes the output of a neutral command, as in `echo key | cat >> f`, is an action.
+        """
+        has_acted = False
+        for index, command in enumerate(self.commands[first:], first):
+            if has_acted and command.writes and _is_filter(command):
+                self.commands[index] = replace(command, is_filter=True)
+            has_acted = has_acted or not (command.is_neutral or command.is_filter)
 
     def _read_element(self, element: _Element, context: _Context) -> _Status:
         node = element.node
