@@ -16,12 +16,12 @@ from tests.contract_cases.technical_runs import TECHNICAL_CASES
 CASES = {case.name: case for case in (*EVERYDAY_CASES, *TECHNICAL_CASES)}
 KNOWN_DISAGREEMENTS = {
     "blog: repeat 4": (
-        "two of three calls are the same one, and the earliest two are taken: the third, in another "
-        "group, is then the extra"
+        "two of three calls are the same one, and the earliest two are taken: the third, in "
+        "another group, is then the extra"
     ),
     "db_backup: all on one line": (
-        "`find -exec rm` is two commands, and a step takes one: rm is an extra, as it must be where "
-        "the step only looks for files"
+        "`find -exec rm` is two commands, and a step takes one: rm is an extra, as it must be "
+        "where the step only looks for files"
     ),
 }
 """Runs that the checker judges differently from their label, with the reason."""

@@ -21,6 +21,7 @@ from planproof.contracts.condition_check import check_condition, describe_condit
 from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
 from planproof.contracts.shell_values import check_command, has_effect
+from planproof.contracts.terms import is_function_word, stem
 from planproof.contracts.text_values import contains_words
 from planproof.contracts.value_check import all_true, any_true
 from planproof.core.content import Json
@@ -61,6 +62,7 @@ _WORD = re.compile(r"[^\s,;()]*[^\s,;().!?]|[^\s,;()]+")
 _MAX_FOUND = 120
 _MAX_ALTERNATIVES = 6
 _MAX_TEXT = 20_000
+_MIN_LISTED_WORDS = 5
 _AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
 
 
@@ -404,7 +406,7 @@ def _check_code(condition: Condition, code: PythonCode) -> Truth:
 def _iter_code_values(code: PythonCode) -> Iterator[Json]:
     """Yield the values that code passes to the functions it calls, as far as they are known."""
     for call in code.calls:
-        if call.is_executed:
+        if call.is_executed and not call.is_print:
             values = (*call.positional, *call.keywords.values())
             yield from (value for value in values if value != UNKNOWN_VALUE)
 
@@ -486,6 +488,27 @@ def _find_sentence(alternatives: Sequence[str], sentences: Sequence[str]) -> str
     return ""
 
 
+def _is_word_list(sentence: str, groups: Iterable[Sequence[str]]) -> bool:
+    """Return whether a sentence only lists words, among them different ones of the same group.
+
+    It has hardly any function words, and no figures: a list of figures reports something.
+    """
+    words = _WORD.findall(sentence)
+    linking = sum(map(is_function_word, words))
+    if len(words) < _MIN_LISTED_WORDS or linking * _MIN_LISTED_WORDS >= len(words):
+        return False
+    if any(map(str.isdecimal, sentence)):
+        return False
+    return any(
+        len({_stem_words(one) for one in alternatives if contains_words(one, sentence)}) > 1
+        for alternatives in groups
+    )
+
+
+def _stem_words(text: str) -> str:
+    return " ".join(map(stem, text.lower().split()))
+
+
 def _grade_text(checked: list[CheckedCondition]) -> Match:
     """Grade a message: all conditions full, at least half of several near, otherwise none."""
     matched = sum(one.truth is _MATCH for one in checked)
@@ -497,7 +520,7 @@ def _grade_text(checked: list[CheckedCondition]) -> Match:
 
 
 def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
-    """Return the sentences that can report something: no intentions, no failures.
+    """Return the sentences that can report something: no intentions, no failures, no word lists.
 
     A step that is itself about a failure or an intention takes such sentences too.
     """
@@ -512,6 +535,7 @@ def _list_reporting_sentences(text: str, step_text: str, wanted: MessageConditio
         for sentence in _SENTENCE.findall(text)
         if (keep_negations or not _NEGATION.search(sentence))
         and (keep_intents or not _INTENT.search(sentence))
+        and not _is_word_list(sentence, wanted.says)
     ]
 
 

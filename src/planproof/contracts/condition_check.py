@@ -156,9 +156,12 @@ def _iter_leaves(value: Json) -> Iterator[str | float]:
 
 def _split_addresses(text: str) -> tuple[str, ...]:
     """Return the addresses of a text that is a list of e-mail addresses and nothing else."""
-    parts = [part.strip() for part in text[:_MAX_ITEMS].replace(";", ",").split(",")]
-    is_list_of_addresses = len(parts) > 1 and all("@" in part for part in parts if part)
-    return tuple(filter(None, parts)) if is_list_of_addresses else ()
+    text = text[:_MAX_ITEMS]
+    for parts in (text.replace(";", ",").split(","), text.split()):
+        given = tuple(part.strip() for part in parts if part.strip())
+        if len(parts) > 1 and all("@" in part for part in given):
+            return given
+    return ()
 
 
 def _check_shell(condition: Condition, value: Json) -> Truth:

@@ -490,3 +490,15 @@ steps:
         assert statuses(verdict) != ["executed"]
     excluded = load.format("'sales.csv', nrows=30") + "\npd.read_csv('costs')"
     assert statuses(check(contract, did("python", code=excluded))) == ["partial"]
+
+
+def test_a_list_of_words_reports_nothing_but_a_list_of_figures_does() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Report the regions, message: {says: [[region, north, south, west]]}}
+"""
+    assert check(contract, said("Revenue by region: north 300, south 200, west 100")).score == 1.0
+    assert check(contract, said("The north region is ahead of the south and the west.")).score == 1
+    assert statuses(check(contract, said("region north south west booked paid sent"))) == [
+        "missing"
+    ]
