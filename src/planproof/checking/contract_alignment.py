@@ -167,6 +167,7 @@ class _Problem:
         self.previous_equal = {
             later: earlier for numbers in self.equal_steps for earlier, later in pairwise(numbers)
         }
+        self._conditions: dict[int, frozenset[tuple[str, str]]] = {}
         self.potential = [self._find_potential(step) for step in steps]
         self.fewest_left_over = self._count_fewest_left_over()
 
@@ -206,12 +207,21 @@ class _Problem:
 
         Each must have a matching condition that the other has not.
         """
-        own = part.matches[index].matched_conditions
+        if not others:
+            return True
+        own = self._get_conditions(part.matches[index])
         for other in others:
-            theirs = other.matches[index].matched_conditions
+            theirs = self._get_conditions(other.matches[index])
             if not (own - theirs and theirs - own):
                 return False
         return True
+
+    def _get_conditions(self, result: MatchResult) -> frozenset[tuple[str, str]]:
+        """Return the conditions that hold; kept, since the search asks for them again and again."""
+        found = self._conditions.get(id(result))
+        if found is None:
+            found = self._conditions[id(result)] = result.matched_conditions
+        return found
 
     def evaluate(self, taken: Sequence[Taken]) -> Objective:
         """Return the value of an assignment."""
@@ -276,7 +286,11 @@ def _align_in_plan_order(problem: _Problem) -> list[Taken]:
     starts = _choose_starts(problem)
     used: dict[int, list[Part]] = {}
     taken: list[Taken] = [()] * len(problem.steps)
-    order = sorted(range(len(problem.steps)), key=lambda step: (starts[step] is None, step))
+    # A step that can't be met in full must not take near matches that others need.
+    order = sorted(
+        range(len(problem.steps)),
+        key=lambda step: (problem.potential[step] != FULL, starts[step] is None, step),
+    )
     for number in order:
         step = problem.steps[number]
         taken[number] = _fill_step(problem, step, starts[number], used)
@@ -364,7 +378,9 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
     for index in sorted({index for part in step.parts for index in part.matches}):
         taken: list[tuple[int, ...]] = []
         for part in step.parts:
-            later = [other for other in problem.rank_matches(part) if other >= index]
+            later = [other for other in problem.rank_matches(part) if other > index]
+            if index in part.matches and not any(index in chosen for chosen in taken):
+                later.insert(0, index)
             taken.append(tuple(later[: part.min]))
         yield index, grade_step(step, tuple(taken))
 

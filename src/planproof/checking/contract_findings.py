@@ -79,6 +79,7 @@ class RunFindings:
         self._roles = roles
         self._matcher = matcher
         self._candidates = matcher.candidates
+        self._is_text = [candidate.is_text for candidate in matcher.candidates]
         self._alignment = alignment
         self._steps = contract.leaves
         self._index_by_number = {step.number: index for index, step in enumerate(self._steps)}
@@ -148,7 +149,7 @@ class RunFindings:
         candidates = [self._candidates[index] for index in indices]
         if evidence is None:
             # A step begins at its first call: text before it is covered, but not where it began.
-            first = find_first((tuple(indices),), [c.is_text for c in self._candidates])
+            first = find_first((tuple(indices),), self._is_text)
             evidence = tuple(
                 cite_candidate(self._candidates[index], step.text)
                 for index in indices

@@ -502,3 +502,19 @@ steps:
     assert statuses(check(contract, said("region north south west booked paid sent"))) == [
         "missing"
     ]
+
+
+def test_a_step_that_lacks_a_call_takes_none_that_another_step_needs() -> None:
+    steps = "\n".join(
+        f"  - {{number: '{n}', text: Convert {batch} four times, call: convert, "
+        f"where: {{batch: {batch}}}, times: 4}}"
+        for n, batch in enumerate(("red", "blue", "green", "white"), 1)
+    )
+    calls = [
+        did("convert", batch=batch, number=str(number))
+        for batch in ("red", "blue", "green", "white")
+        for number in range(4)
+    ]
+    verdict = check(f"steps:\n{steps}", *calls[1:])
+    assert statuses(verdict) == ["partial", "executed", "executed", "executed"]
+    assert verdict.steps[0].note.startswith("3 of 4")
