@@ -183,10 +183,8 @@ def test_five_thousand_events_are_drawn_only_where_they_are_seen(open_page: Page
 
 
 def test_a_step_shows_the_requirements_of_its_contract(open_page: PageOpener) -> None:
-    contract = parse_contract(
-        "planproof: contract/1\nsteps: [{number: '1', text: Pay, call: pay, where: {card: company}}]",
-        "test",
-    )
+    step = "{number: '1', text: Pay, call: pay, where: {card: company}}"
+    contract = parse_contract(f"planproof: contract/1\nsteps: [{step}]", "test")
     case = Case(task=None, plan=None, trace=trace(did("pay", card="<b>personal</b>")))
     verdict = evaluate_case(case, judge=ContractJudge(contract))
     page = open_page(render_case_page(read_judged_case(case, verdict, ReadOptions())))

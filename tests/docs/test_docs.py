@@ -8,7 +8,8 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from textwrap import indent
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -18,6 +19,8 @@ from typer.main import get_command
 import planproof
 from planproof.cli.app import app
 from planproof.config import read_configuration
+from planproof.contracts.contract_file import parse_contract
+from planproof.contracts.contract_validation import check_contract
 from planproof.extensions import find_package, list_names
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
@@ -170,8 +173,21 @@ def _json(block: DocBlock, _: Path) -> None:
         assert read_trace(Source.from_value(value)).reader == block.page.stem
 
 
+def _is_contract(value: Any) -> bool:
+    """A contract, or some of its steps."""
+    if isinstance(value, list):
+        return all("number" in step for step in cast("list[dict[str, Any]]", value))
+    return str(value.get("planproof")).startswith("contract/")
+
+
 def _yaml(block: DocBlock, _: Path) -> None:
     value: Any = yaml.safe_load(block.text)
+    if _is_contract(value):
+        steps = f"planproof: contract/1\nsteps:\n{indent(block.text, '  ')}"
+        text = steps if isinstance(value, list) else block.text
+        problems = check_contract(parse_contract(text, block.location))
+        assert [problem for problem in problems if problem.is_error] == []
+        return
     if "planproof" in value:
         parse_profile(block.text, name=block.location)
         return

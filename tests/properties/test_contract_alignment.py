@@ -82,6 +82,8 @@ def is_allowed(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> bool:
     ]
     for (index, part), (other, other_part) in combinations(uses, 2):
         if index == other:
+            if {part.matches[index].match, other_part.matches[index].match} != {Match.FULL}:
+                return False
             mine = part.matches[index].matched_conditions
             theirs = other_part.matches[index].matched_conditions
             if not (mine - theirs and theirs - mine):
@@ -121,6 +123,7 @@ def grade(step: AlignedStep, own: Taken) -> int:
     met = [
         sum(part.matches[index].match is Match.FULL for index in chosen) >= part.min
         for part, chosen in zip(step.parts, own, strict=True)
+        if part.min or chosen
     ]
     if met and all(met):
         return 3

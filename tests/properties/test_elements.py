@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.core.limits import Limits
-from planproof.readers.decoding.json_array import ArrayElements
+from planproof.readers.decoding.trace_files import split_array
 
 _TEXT = st.text('a\\"[]{},: é\n\U0001f600', max_size=8)
 _VALUES = st.recursive(
@@ -31,5 +31,5 @@ def test_elements_are_those_of_the_parsed_array(
 ) -> None:
     text = json.dumps(array, indent=indent, ensure_ascii=ascii_only)
     file = io.BytesIO(text.encode())
-    found = ArrayElements(lambda _: file.read(at_once), "f", Limits())
-    assert [json.loads(element or b"") for element in found] == array
+    found = split_array(lambda _: file.read(at_once), "f", Limits())
+    assert [json.loads(element) for element in found] == array

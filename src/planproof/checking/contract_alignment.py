@@ -113,6 +113,8 @@ def grade_step(step: AlignedStep, taken: Taken) -> int:
     """Return the grade of a step: full if all parts are, near if anything of it was done."""
     grades: list[int] = []
     for part, chosen in zip(step.parts, taken, strict=True):
+        if not part.min and not chosen:
+            continue
         matched = [_GRADES[part.matches[index].match] for index in chosen]
         if matched.count(FULL) >= part.min:
             grades.append(FULL)
@@ -205,14 +207,17 @@ class _Problem:
     def can_share(self, index: int, part: Part, others: Sequence[Part]) -> bool:
         """Return whether a candidate can serve a part in addition to others.
 
-        Each must have a matching condition that the other has not.
+        It must meet all of them, and each must have a condition that the other has not.
         """
         if not others:
             return True
-        own = self._get_conditions(part.matches[index])
+        own = part.matches[index]
         for other in others:
-            theirs = self._get_conditions(other.matches[index])
-            if not (own - theirs and theirs - own):
+            theirs = other.matches[index]
+            if own.match is not Match.FULL or theirs.match is not Match.FULL:
+                return False
+            mine, their = self._get_conditions(own), self._get_conditions(theirs)
+            if not (mine - their and their - mine):
                 return False
         return True
 
@@ -402,7 +407,10 @@ def _fill_step(
         ranked = problem.rank_matches(part)
         later = [index for index in ranked if start is None or index >= start]
         if start in ranked:
-            later = [start, *(index for index in later if index != start)]
+            # The start comes first among equally good matches.
+            later.sort(
+                key=lambda index: (-_GRADES[part.matches[index].match], index != start, index)
+            )
         for index in (*later, *(i for i in ranked if start is not None and i < start)):
             if len(chosen) == (part.min or 1):
                 break

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ from planproof.checking.contract_match import (
 )
 from planproof.checking.similarity_analysis import judge_by_similarity
 from planproof.contracts.contract_file import contract_digest
-from planproof.core.content import Content
+from planproof.core.content import Content, Json
 from planproof.core.contract import (
     ANY_ARGUMENT,
     Condition,
@@ -49,7 +50,7 @@ from planproof.core.contract import (
 )
 from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
-from planproof.core.json_values import is_list, parse_embedded_json
+from planproof.core.json_values import is_list, is_object, parse_embedded_json
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.verdict import ContractSummary
@@ -57,6 +58,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 
 _MAX_EACH = 100
+_MAX_LIST_DEPTH = 3
 _GRADE = {Match.NONE: 0, Match.OPEN: 1, Match.NEAR: 2, Match.FULL: 3}
 
 
@@ -200,17 +202,21 @@ class StepMatcher:
 
     def _expand(self, requirement: Requirement) -> list[Requirement]:
         """Return one requirement per value where it must be met for each value."""
-        values = requirement.each
-        if requirement.each_from is not None:
-            values = self._list_each_from(requirement.each_from) or ()
-        return [_substitute_each(requirement, value) for value in values] or [requirement]
+        if requirement.each_from is None:
+            return [_substitute_each(requirement, value) for value in requirement.each] or [
+                requirement
+            ]
+        values = self._list_each_from(requirement.each_from)
+        if values is None:
+            return [_require_from_step(requirement, requirement.each_from)]
+        return [_substitute_each(requirement, value) for value in values]
 
     def _list_each_from(self, number: str) -> tuple[str, ...] | None:
-        """Return the values of the list that a step returned; None if it returned none."""
-        for result in reversed(self._find_results(number, len(self.candidates) + 1) or []):
-            value = parse_embedded_json(result)
-            if is_list(value) and all(isinstance(item, str | int | float) for item in value):
-                return tuple(str(item) for item in value[:_MAX_EACH])
+        """Return the values of the only list that a step returned; None if there is none."""
+        for result in reversed(self._find_results(number, sys.maxsize) or []):
+            lists = list(_find_value_lists(parse_embedded_json(result), _MAX_LIST_DEPTH))
+            if len(lists) == 1:
+                return tuple(map(str, lists[0][:_MAX_EACH]))
         return None
 
     def _match_part(self, step: StepContract, requirement: Requirement, times: Times) -> Part:
@@ -288,6 +294,37 @@ class StepMatcher:
                 continue
             if condition.var not in self.variables and check.found:
                 yield condition.var, check.found
+
+
+def _find_value_lists(value: Json, depth: int) -> Iterator[list[Json]]:
+    """Yield the lists of texts and numbers in a result."""
+    if is_list(value):
+        if value and all(isinstance(item, str | int | float) for item in value):
+            yield value
+        return
+    if is_object(value) and depth:
+        for item in value.values():
+            yield from _find_value_lists(item, depth - 1)
+
+
+def _require_from_step(requirement: Requirement, number: str) -> Requirement:
+    """Return a requirement for any number of values that a step returned."""
+
+    def require(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
+        return {
+            name: replace(condition, is_each=False, from_step=number)
+            if condition.is_each
+            else condition
+            for name, condition in conditions.items()
+        }
+
+    return replace(
+        requirement,
+        is_=require(requirement.is_),
+        where=require(requirement.where),
+        each_from=None,
+        times=Times(min=1, max=None),
+    )
 
 
 def _is_for_each(requirement: Requirement) -> bool:

@@ -52,7 +52,9 @@ _INTENT = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\?|\b(?:please|could you|can you|would you|let me know|do you|kindly)\b", re.IGNORECASE
+    r"\?|\b(?:please|could you|can you|would you|let me know|do you|kindly|tell me|give me"
+    r"|(?:need|want|ask|require|like) (?:you|your)\b)",
+    re.IGNORECASE,
 )
 _PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
@@ -103,10 +105,18 @@ class MatchResult(Struct, frozen=True, eq=False):
     def matched_conditions(self) -> frozenset[tuple[str, str]]:
         """The value conditions that hold, by path and expected value; the tool is not one."""
         return frozenset(
-            (check.path, check.expected)
-            for check in self.checks
-            if check.result is _MATCH and check.path not in {"call", "by"}
+            (checked.path, _describe_wanted(checked.expected))
+            for checked in self.conditions
+            if checked.truth is _MATCH and checked.path not in {"call", "by"}
         )
+
+
+@lru_cache(maxsize=4_096)
+def _describe_wanted(expected: Condition | str) -> str:
+    """Return what a condition asks for, without what it excludes."""
+    if isinstance(expected, str):
+        return expected
+    return describe_condition(replace(expected, not_=()))
 
 
 class MatchContext(Struct, frozen=True):
@@ -406,7 +416,7 @@ def _check_code(condition: Condition, code: PythonCode) -> Truth:
 def _iter_code_values(code: PythonCode) -> Iterator[Json]:
     """Yield the values that code passes to the functions it calls, as far as they are known."""
     for call in code.calls:
-        if call.is_executed and not call.is_print:
+        if call.is_executed and not call.is_neutral:
             values = (*call.positional, *call.keywords.values())
             yield from (value for value in values if value != UNKNOWN_VALUE)
 

@@ -48,7 +48,7 @@ def verify(
     contract: Annotated[
         Path | None,
         typer.Option(
-            "--contract", metavar="FILE", help="Contract that the verdicts were given by."
+            "--contract", metavar="FILE", help="Contract that the runs were checked against."
         ),
     ] = None,
     var: VariableOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -22,6 +23,9 @@ from planproof.core.contract import Condition, SqlCondition, Truth
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
 
 _MAX_ITEMS = 10_000
+_MARK_BETWEEN = re.compile(r"[,;\n]")
+_WORD_BETWEEN = re.compile(r"[\s,;&]+(?:and\s)?")
+"""What is between the addresses of a list: "Ann <a@x.com>, b@x.com", "a@x.com and b@x.com"."""
 _DATE_KEYS = ("year", "month", "day")
 
 
@@ -156,11 +160,10 @@ def _iter_leaves(value: Json) -> Iterator[str | float]:
 
 def _split_addresses(text: str) -> tuple[str, ...]:
     """Return the addresses of a text that is a list of e-mail addresses and nothing else."""
-    text = text[:_MAX_ITEMS]
-    for parts in (text.replace(";", ",").split(","), text.split()):
-        given = tuple(part.strip() for part in parts if part.strip())
-        if len(parts) > 1 and all("@" in part for part in given):
-            return given
+    for separator in (_MARK_BETWEEN, _WORD_BETWEEN):
+        parts = [part for part in separator.split(text[:_MAX_ITEMS]) if part]
+        if len(parts) > 1 and all("@" in part for part in parts):
+            return tuple(parts)
     return ()
 
 

@@ -18,7 +18,7 @@ from planproof.contracts.contract_file import (
     steps_digest,
 )
 from planproof.contracts.date_values import parse_partial_date
-from planproof.contracts.generic_tools import find_language, is_generic
+from planproof.contracts.generic_tools import find_language, is_generic, runs_code
 from planproof.contracts.text_values import contains_words
 from planproof.contracts.value_check import matches_glob
 from planproof.contracts.values import extract_literals, fold
@@ -347,10 +347,13 @@ class _Checker:
         for name in requirement.call:
             yield from self._check_tool_name(name, place.enter("call"))
         if not any(_says_something(condition) for condition in requirement.is_.values()):
-            if requirement.is_:
+            generic = next(filter(is_generic, requirement.call), None)
+            if requirement.is_ and (generic is None or runs_code(generic)):
                 yield _error(place.enter("is"), "any call satisfies it.")
-            if generic := next(filter(is_generic, requirement.call), None):
-                yield _error(
+            if generic is not None:
+                # What is clicked or typed can be unknown; what a shell runs must be said.
+                report = _error if runs_code(generic) else _doubt
+                yield report(
                     place.enter("call"),
                     f"`{_cut(generic)}` can do anything.",
                     "Say which action it is with `is`, for example {command: {program: pg_dump}}.",

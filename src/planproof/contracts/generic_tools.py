@@ -39,6 +39,15 @@ def is_generic(tool: str) -> bool:
     return any(names & known[kind] for kind in _KINDS)
 
 
+def runs_code(tool: str) -> bool:
+    """Return whether a tool runs what it is given: a shell, code, SQL or HTTP.
+
+    Other generic tools, such as click and type, at least name an action.
+    """
+    known, names = _load_known_names(), _list_names(tool)
+    return any(names & known[kind] for kind in (*_LANGUAGES, "http"))
+
+
 @cache
 def _load_known_names() -> dict[str, frozenset[str]]:
     return {

@@ -19,11 +19,13 @@ from textwrap import dedent
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from planproof.contracts.sql_values import check_sql
 from planproof.contracts.text_values import strip_code_fence
 from planproof.contracts.value_check import all_true, any_true, check_scalar, compares_values
 from planproof.core.content import Json
-from planproof.core.contract import Condition, Truth
+from planproof.core.contract import Condition, SqlCondition, Truth
 from planproof.core.json_values import is_list, is_object
 
 UNKNOWN_VALUE: Final = "\0unknown"
@@ -43,6 +45,18 @@ _SHELL_CALLS = frozenset(
     "subprocess.check_output subprocess.Popen subprocess.getoutput subprocess.getstatusoutput "
     "commands.getoutput asyncio.create_subprocess_shell sh.Command".split()
 )
+_NEUTRAL_BUILTINS = frozenset(
+    "abs all any ascii bin bool bytes callable chr complex dict dir divmod enumerate filter float "
+    "format frozenset getattr globals hasattr hash hex id int isinstance issubclass iter len list "
+    "locals map max min next object oct ord pow print range repr reversed round set slice sorted "
+    "str sum super tuple type vars zip".split()
+)
+_NEUTRAL_MODULES = frozenset(
+    "base64 calendar collections copy dataclasses datetime decimal enum fractions functools "
+    "hashlib itertools json logging math operator pprint random re statistics string sys textwrap "
+    "time typing unicodedata uuid warnings zoneinfo".split()
+)
+"""Modules of the standard library that change nothing outside the program."""
 _MAGIC = re.compile(r"^([ \t]*)(?:[\w., ]{1,80}=[ \t]*)?([!%]{1,2})(?=\S)(.*)$", re.MULTILINE)
 _SHELL_MAGICS = frozenset("bash sh system sx script pip conda".split())
 _SPECULATIVE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -55,8 +69,7 @@ class CodeCall(Struct, frozen=True, kw_only=True):
     """A call in code: its name with imports resolved, and its literal arguments.
 
     `written` is the name as the code has it, `receiver` the literal whose method is called, as in
-    `Path("a.txt").read_text()`. Values that are not literals are `UNKNOWN_VALUE`. A call that
-    `is_print` only prints or logs.
+    `Path("a.txt").read_text()`. Values that are not literals are `UNKNOWN_VALUE`.
     """
 
     name: str
@@ -66,7 +79,8 @@ class CodeCall(Struct, frozen=True, kw_only=True):
     receiver: Json = None
     text: str = ""
     is_executed: bool = True
-    is_print: bool = False
+    is_neutral: bool = False
+    """True for a function of Python that only computes or prints."""
 
 
 class PythonCode(Struct, frozen=True):
@@ -337,6 +351,14 @@ class _Names:
         return joined if len(joined) <= _MAX_CACHED_CHARS else UNKNOWN_VALUE
 
 
+def _is_neutral(name: str, written: str) -> bool:
+    """Return whether a function of Python has no effect but to compute or print."""
+    module, _, function = name.partition(".")
+    if not function:
+        return name == written and name in _NEUTRAL_BUILTINS
+    return module in _NEUTRAL_MODULES and name not in _ENDING
+
+
 class _Found(NamedTuple):
     """A call in the syntax tree, and whether it can run."""
 
@@ -433,7 +455,7 @@ class _Reading:
                 else None,
                 text=self._source.slice(node),
                 is_executed=executed,
-                is_print=_is_print(node),
+                is_neutral=_is_neutral(name, written),
             )
 
     def format_effective_text(self) -> str:
@@ -662,31 +684,52 @@ def check_call(condition: Condition, call: CodeCall) -> Truth:
     results: list[Truth] = []
     if condition.calls:
         results.append(any_true(_compare_names(wanted, call) for wanted in condition.calls))
+    if condition.program or condition.argument:
+        # The commands of `find_shell_text` are checked as such.
+        results.append(Truth.MISMATCH)
+    if condition.sql is not None:
+        texts = (value for value in _list_arguments(call) if isinstance(value, str))
+        results.append(any_true(_check_sql_text(condition.sql, text) for text in texts))
     if compares_values(condition):
-        values = [*call.positional, *call.keywords.values()]
-        if call.receiver != UNKNOWN_VALUE:
-            values.append(call.receiver)
-        results.append(_check_arguments(condition, values))
+        results.append(_check_arguments(condition, call))
     return all_true(results)
 
 
-def _check_arguments(condition: Condition, values: Iterable[Json]) -> Truth:
-    results: list[Truth] = []
-    pending = list(values)
+def _check_sql_text(condition: SqlCondition, text: str) -> Truth:
+    if text == UNKNOWN_VALUE:
+        return Truth.UNKNOWN
+    return check_sql(condition, text) if " " in text.strip() else Truth.MISMATCH
+
+
+def _list_arguments(call: CodeCall) -> Iterator[Json]:
+    """Yield the texts and numbers that a call is given, also those in lists and objects."""
+    pending = [*call.positional, *call.keywords.values()]
+    if call.receiver != UNKNOWN_VALUE:
+        pending.append(call.receiver)
     while pending:
         value = pending.pop()
         if is_list(value):
             pending += value
         elif is_object(value):
             pending += value.values()
-        elif value == UNKNOWN_VALUE:
-            results.append(Truth.UNKNOWN)
         elif isinstance(value, str | int | float):
-            results.append(check_scalar(condition, value))
-    positive = any_true(results)
-    if condition.not_ and Truth.MISMATCH in results and not condition.any_of:
-        return Truth.MISMATCH
-    return positive
+            yield value
+
+
+def _check_arguments(condition: Condition, call: CodeCall) -> Truth:
+    """Check the arguments: one of them has to match, and none may have a text of `not`."""
+    arguments = list(_list_arguments(call))
+    wanted, unwanted = replace(condition, not_=()), Condition(not_=condition.not_)
+    results: list[Truth] = []
+    if compares_values(wanted):
+        results.append(any_true(_check_argument(wanted, value) for value in arguments))
+    if condition.not_:
+        results.append(all_true(_check_argument(unwanted, value) for value in arguments))
+    return all_true(results)
+
+
+def _check_argument(condition: Condition, value: str | float) -> Truth:
+    return Truth.UNKNOWN if value == UNKNOWN_VALUE else check_scalar(condition, value)
 
 
 def check_calls(wanted: Iterable[str], code: PythonCode) -> Truth:

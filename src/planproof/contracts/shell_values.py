@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
-from itertools import accumulate
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -20,35 +18,41 @@ from msgspec.structs import replace
 
 from planproof.contracts.path_values import has_path_suffix
 from planproof.contracts.python_values import check_calls, parse_python
+from planproof.contracts.shell_programs import (
+    PYTHON,
+    Word,
+    find_inert_flags,
+    find_inner_code,
+    get_base_name,
+    is_filter,
+    join_words,
+    list_programs,
+    strip_wrappers,
+)
+from planproof.contracts.shell_syntax import (
+    Element,
+    Script,
+    extract_heredocs,
+    find_error,
+    flatten,
+    parse_tree,
+)
 from planproof.contracts.sql_values import check_sql
 from planproof.contracts.text_values import contains_text, strip_code_fence
 from planproof.contracts.value_check import all_true, any_true, check_scalar, compares_values
 from planproof.core.content import Json
 from planproof.core.contract import Condition, Truth
 from planproof.core.json_values import is_list
-from planproof.core.knowledge import read_knowledge
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Tree
+    from tree_sitter import Node
 
 _MAX_CHARS, _MAX_CACHED_CHARS = 400_000, 2_000
 _MAX_VALUE_CHARS = 500
-_MAX_OPERATORS = 2_000
-"""Limit on operators outside here-documents: the parser takes quadratic time to recover from
-errors, and this keeps it below a tenth of a second."""
-_MAX_NESTING, _MAX_ENTERED = 40, 3
-_OPERATORS = re.compile(rb"[|&;()<>{}\[\]$`!\x00]|\n|''|\"\"")
-_HEREDOC = re.compile(
-    rb"(?<!<)<<(-?)[ \t]{0,4}(?:'([\w.-]{1,60})'|\"([\w.-]{1,60})\"|\\?([\w.-]{1,60}))"
-)
+_MAX_NESTING, _MAX_ENTERED = 30, 3
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _STRING_ESCAPE = re.compile(r"\\([\\\"$`\n])")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SPACE = re.compile(r"\s")
-_CODE_FLAG = re.compile(r"-[a-zA-Z]{0,6}c")
-_READ_ONLY_FLAG = re.compile(r"-[a-mo-z]{0,4}n[a-z]{0,4}")
-"""A flag such as -n or -nc: the shell only checks the syntax."""
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]{0,6}")
 _VERSIONED = re.compile(r"(python|pypy|pip)[\d.]{1,6}")
 _STANDARD_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
 _EXPANSIONS = frozenset({"simple_expansion", "expansion", "arithmetic_expansion"})
@@ -107,34 +111,13 @@ def to_shell_text(value: Json) -> str | None:
 
 
 def _parse_script(text: str) -> ShellScript:
-    return _parse_nested(strip_code_fence(text), _Context(), 0)
+    try:
+        return _parse_nested(strip_code_fence(text), _Context(), 0)
+    except RecursionError:
+        return ShellScript(is_complete=False)
 
 
 _parse_cached = lru_cache(maxsize=4_096)(_parse_script)
-
-
-@cache
-def _load_language() -> Language:
-    import tree_sitter_bash  # noqa: PLC0415 - only needed for shell commands
-    from tree_sitter import Language  # noqa: PLC0415 - only needed for shell commands
-
-    return Language(tree_sitter_bash.language())
-
-
-def _parse_tree(data: bytes) -> Tree:
-    from tree_sitter import Parser  # noqa: PLC0415 - only needed for shell commands
-
-    # A parser has state, so threads can't share one; making one costs nothing.
-    return Parser(_load_language()).parse(data)
-
-
-@cache
-def _load_programs() -> dict[str, frozenset[str]]:
-    return {name: frozenset(words) for name, words in read_knowledge("shell_programs.txt")}
-
-
-def _list_programs(name: str) -> frozenset[str]:
-    return _load_programs().get(name, frozenset())
 
 
 class _Context(NamedTuple):
@@ -149,53 +132,19 @@ class _Context(NamedTuple):
     via: tuple[str, ...] = ()
 
 
-class _Word(NamedTuple):
-    """A word of a command: its text without quotes; what of it is computed is as written."""
-
-    text: str
-    is_literal: bool = True
-    is_reparsable: bool = True
-    """False if it has a command substitution, whose commands are listed already."""
-
-
 class _Redirects(NamedTuple):
     """Where the standard output of a command goes, and what is on its standard input."""
 
     writes: tuple[str, ...] = ()
-    reads: tuple[_Word, ...] = ()
+    reads: tuple[Word, ...] = ()
     given: str | None = None
-    words: tuple[_Word, ...] = ()
+    words: tuple[Word, ...] = ()
     """Words that follow the name of a file: `cat > a b` is `cat b > a`."""
     end: int = 0
     """Where the last redirection ends."""
 
 
-class _Element(NamedTuple):
-    """A part of a pipeline with its redirections; only these if there is no command."""
-
-    node: Node | None
-    redirects: tuple[Node, ...] = ()
-
-
 _END = "end"
-
-
-class _Script(NamedTuple):
-    """A script without its here-documents: each is replaced by a file that is read."""
-
-    data: bytes
-    bodies: dict[str, str]
-    """The here-documents by the names of the files that replace them."""
-    starts: list[int]
-    """Positions in `data` at which the distance to the position in the text changes."""
-    shifts: list[int]
-
-    def locate(self, position: int) -> int:
-        """Return the position in the text for one in `data`."""
-        at = bisect_right(self.starts, position)
-        located = position + self.shifts[at - 1]
-        # The name that replaces a here-document may be longer than what it replaces.
-        return min(located, self.starts[at] + self.shifts[at]) if at < len(self.starts) else located
 
 
 def _parse_nested(text: str, context: _Context, depth: int) -> ShellScript:
@@ -206,83 +155,22 @@ def _parse_nested(text: str, context: _Context, depth: int) -> ShellScript:
         data = text.encode()
     except UnicodeEncodeError:
         return ShellScript(is_complete=False)
-    script = _extract_heredocs(data)
+    script = extract_heredocs(data)
     reader = _ScriptReader(data, script, depth)
     reader.read(context)
     if not reader.is_complete and script.bodies:
         # Something only looked like a here-document, or the parser reads the original better.
-        original = _ScriptReader(data, _Script(data, {}, [0], [0]), depth)
+        original = _ScriptReader(data, Script(data, {}, [0], [0]), depth)
         original.read(context)
         if original.is_complete or reader.bodies:
             reader = original
     return ShellScript(tuple(reader.commands), reader.is_complete)
 
 
-def _extract_heredocs(data: bytes) -> _Script:
-    """Replace `<<END` by `< NAME` and cut the bodies, because the parser misreads what follows.
-
-    Bodies in which the shell runs commands are left in place.
-    """
-    if b"<<" not in data:
-        return _Script(data, {}, [0], [0])
-    prefix = b"heredoc"
-    while prefix in data:
-        prefix += b"_"
-    lines = data.splitlines(keepends=True)
-    ends = list(accumulate(map(len, lines)))
-    closings = _index_lines(lines)
-    pieces: list[tuple[int, bytes]] = []
-    bodies: dict[str, str] = {}
-    index = 0
-    while index < len(lines):
-        line, position = lines[index], 0
-        start = ends[index] - len(line)
-        index += 1
-        for match in _HEREDOC.finditer(line) if b"<<" in line else ():
-            word = match[2] or match[3] or match[4]
-            closing = _find_line(closings, word, index, has_tabs=bool(match[1]))
-            if closing is None:
-                continue
-            body = b"".join(lines[index:closing])
-            if match[4] and b"\\" not in match[0] and (b"$(" in body or b"`" in body):
-                continue
-            name = prefix + str(len(bodies)).encode()
-            bodies[name.decode()] = body.decode("utf-8", "replace")
-            pieces.append((start + position, line[position : match.start()]))
-            pieces.append((start + match.start(), b"< " + name + b" "))
-            position = match.end()
-            index = closing + 1
-        pieces.append((start + position, line[position:]))
-    starts = [0, *accumulate(len(piece) for _, piece in pieces)][:-1]
-    shifts = [origin - start for (origin, _), start in zip(pieces, starts, strict=True)]
-    return _Script(b"".join(piece for _, piece in pieces), bodies, starts, shifts)
-
-
-def _index_lines(lines: list[bytes]) -> dict[bytes, list[int]]:
-    """Return the positions of each line, also without its tabs."""
-    index: dict[bytes, list[int]] = {}
-    for number, line in enumerate(lines):
-        bare = line.rstrip(b"\r\n")
-        index.setdefault(bare, []).append(number)
-        if bare.startswith(b"\t"):
-            index.setdefault(b"\t" + bare.lstrip(b"\t"), []).append(number)
-    return index
-
-
-def _find_line(
-    index: dict[bytes, list[int]], word: bytes, start: int, *, has_tabs: bool
-) -> int | None:
-    """Return the first line from `start` that is this word, maybe after tabs."""
-    keys = (word, b"\t" + word) if has_tabs else (word,)
-    numbers = (index.get(key, ()) for key in keys)
-    found = [known[at] for known in numbers if (at := bisect_left(known, start)) < len(known)]
-    return min(found, default=None)
-
-
 class _ScriptReader:
     """Lists the commands of one script."""
 
-    def __init__(self, data: bytes, script: _Script, depth: int) -> None:
+    def __init__(self, data: bytes, script: Script, depth: int) -> None:
         self.commands: list[ShellCommand] = []
         self.is_complete = True
         self.bodies = dict(script.bodies)
@@ -298,14 +186,14 @@ class _ScriptReader:
     def read(self, context: _Context) -> None:
         """Read the script; `bodies` has the here-documents that were not found in the syntax."""
         data = self._script.data
-        if len(data) > _MAX_CHARS // 4 or len(_OPERATORS.findall(data)) > _MAX_OPERATORS:
+        root = parse_tree(data)
+        if root is None:
             self.is_complete = False
             return
-        root = _parse_tree(data).root_node
         self._error_line = len(data) + 1
         if root.has_error:
             self.is_complete = False
-            self._error_line = data.rfind(b"\n", 0, _find_error(root)) + 1
+            self._error_line = data.rfind(b"\n", 0, find_error(root)) + 1
         self._read_statements(root.children, context)
         while self._functions:
             _, body = self._functions.popitem()
@@ -337,10 +225,10 @@ class _ScriptReader:
         """Read pipelines that `&&` and `||` connect."""
         status: _Status = None
         operator = ""
-        pipeline: list[_Element] = []
+        pipeline: list[Element] = []
         negated = False
-        for item in (*_flatten(node), _END):
-            if isinstance(item, _Element):
+        for item in (*flatten(node), _END):
+            if isinstance(item, Element):
                 pipeline.append(item)
             elif item == "!":
                 negated = not negated
@@ -356,7 +244,7 @@ class _ScriptReader:
                 operator, pipeline, negated = item, [], False
         return status
 
-    def _read_pipeline(self, elements: list[_Element], context: _Context) -> _Status:
+    def _read_pipeline(self, elements: list[Element], context: _Context) -> _Status:
         status: _Status = None
         first = len(self.commands)
         for number, element in enumerate(elements):
@@ -377,11 +265,12 @@ class _ScriptReader:
         """
         has_acted = False
         for index, command in enumerate(self.commands[first:], first):
-            if has_acted and command.writes and _is_filter(command):
+            transforms = command.given is None and is_filter(command.program, command.arguments)
+            if has_acted and command.writes and transforms:
                 self.commands[index] = replace(command, is_filter=True)
             has_acted = has_acted or not (command.is_neutral or command.is_filter)
 
-    def _read_element(self, element: _Element, context: _Context) -> _Status:
+    def _read_element(self, element: Element, context: _Context) -> _Status:
         node = element.node
         redirects = self._read_redirects(element.redirects, context)
         if node is None:
@@ -485,7 +374,7 @@ class _ScriptReader:
         return None
 
     def _read_case_statement(self, node: Node, context: _Context) -> _Status:
-        subject: _Word | None = None
+        subject: Word | None = None
         for child in node.children:
             if child.type == "case_item":
                 self._read_case_item(child, subject, context)
@@ -494,7 +383,7 @@ class _ScriptReader:
                 self._read_substitutions((child,), context)
         return None
 
-    def _read_case_item(self, node: Node, subject: _Word | None, context: _Context) -> None:
+    def _read_case_item(self, node: Node, subject: Word | None, context: _Context) -> None:
         at = next((n for n, child in enumerate(node.children) if child.type == ")"), 0)
         patterns = [self._slice(child) for child in node.children[:at] if child.is_named]
         is_plain = subject is not None and subject.is_literal and not _has_pattern(patterns)
@@ -532,12 +421,12 @@ class _ScriptReader:
     def _read_declaration_command(self, node: Node, context: _Context) -> _Status:
         self._read_substitutions((node,), context)
         self._assign(node, context)
-        words = [_Word(text) for child in node.children if (text := self._slice(child))]
+        words = [Word(text) for child in node.children if (text := self._slice(child))]
         self._add(words, node, context, _Redirects())
         return None
 
     def _read_command(self, node: Node, context: _Context, redirects: _Redirects) -> _Status:
-        words: list[_Word] = []
+        words: list[Word] = []
         inner: list[Node] = []
         for child in node.children:
             if child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
@@ -562,8 +451,8 @@ class _ScriptReader:
 
     def _read_redirects(self, nodes: Sequence[Node], context: _Context) -> _Redirects:
         writes: list[str] = []
-        reads: list[_Word] = []
-        words: list[_Word] = []
+        reads: list[Word] = []
+        words: list[Word] = []
         given: str | None = None
         for node in nodes:
             self._read_substitutions((node,), context)
@@ -622,41 +511,39 @@ class _ScriptReader:
         """Return the text of a node as the parser has it: with names for here-documents."""
         return self._script.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _read_word(self, node: Node) -> _Word:
+    def _read_word(self, node: Node) -> Word:
         """Return a word without its quotes."""
         if node.type in _EXPANSIONS:
             value = self._find_value(node)
             if value is not None:
-                return _Word(value)
+                return Word(value)
         if node.type == "command_substitution" and (value := self._find_printed(node)) is not None:
-            return _Word(value)
+            return Word(value)
         if node.type in _EXPANSIONS or node.type in _SUBSTITUTIONS:
-            return _Word(
-                self._slice(node), is_literal=False, is_reparsable=node.type in _EXPANSIONS
-            )
+            return Word(self._slice(node), is_literal=False, is_reparsable=node.type in _EXPANSIONS)
         data = self._decode(node)
         if node.type == "raw_string":
-            return _Word(data[1:-1])
+            return Word(data[1:-1])
         if node.type == "ansi_c_string":
-            return _Word(_ESCAPE.sub(_decode_escape, data[2:-1]))
+            return Word(_ESCAPE.sub(_decode_escape, data[2:-1]))
         if node.type in ("string", "translated_string"):
             return self._read_string(node)
         if node.type == "concatenation":
-            return _join([self._read_word(child) for child in node.children], "")
-        return _Word(_ESCAPE.sub(_drop_escape, data))
+            return join_words([self._read_word(child) for child in node.children], "")
+        return Word(_ESCAPE.sub(_drop_escape, data))
 
-    def _read_string(self, node: Node) -> _Word:
+    def _read_string(self, node: Node) -> Word:
         """Return the text of a string in double quotes, with the variables that are known."""
         data = self._script.data
         position = node.children[0].end_byte
-        parts: list[_Word] = []
+        parts: list[Word] = []
         for child in node.children[1:-1]:
             if child.type in _EXPANSIONS or child.type in _SUBSTITUTIONS:
                 between = data[position : child.start_byte].decode("utf-8", "replace")
-                parts += (_Word(_STRING_ESCAPE.sub(_drop_escape, between)), self._read_word(child))
+                parts += (Word(_STRING_ESCAPE.sub(_drop_escape, between)), self._read_word(child))
                 position = child.end_byte
         last = data[position : node.end_byte - 1].decode("utf-8", "replace")
-        return _join((*parts, _Word(_STRING_ESCAPE.sub(_drop_escape, last))), "")
+        return join_words((*parts, Word(_STRING_ESCAPE.sub(_drop_escape, last))), "")
 
     def _find_value(self, node: Node) -> str | None:
         """Return the value of `$NAME` or `${NAME}`, if it is known and one word."""
@@ -681,18 +568,18 @@ class _ScriptReader:
         return given.rstrip("\n") if given is not None and self._slice(body) == "cat" else None
 
     def _add(
-        self, words: Sequence[_Word], node: Node, context: _Context, redirects: _Redirects
+        self, words: Sequence[Word], node: Node, context: _Context, redirects: _Redirects
     ) -> _Status:
         """Add a command, or the commands that it runs; return whether it succeeds."""
-        program = _get_base_name(words[0].text) if words and words[0].is_literal else ""
+        program = get_base_name(words[0].text) if words and words[0].is_literal else ""
         if program in self._defined:
             # What a function runs is listed at its first call.
             body = self._functions.pop(program, None) if context.executed else None
             return self._read_statement(body, context) if body is not None else None
         self._track_state(program, words, context)
-        rest, via, adds_words = _strip_wrappers(words)
+        rest, via, adds_words = strip_wrappers(words)
         context = context._replace(via=(*context.via, *via))
-        program = _get_base_name(rest[0].text) if rest and rest[0].is_literal else ""
+        program = get_base_name(rest[0].text) if rest and rest[0].is_literal else ""
         if self._enter(program, rest, node, context, redirects):
             return None
         literal = [word.text for word in rest[1:] if word.is_literal]
@@ -707,7 +594,7 @@ class _ScriptReader:
             unknown_arguments=adds_words
             or not all(word.is_literal for word in (*rest[1:], *redirects.reads)),
             is_executed=context.executed and program not in self._aliases,
-            inert_flags=_find_inert_flags(program, literal),
+            inert_flags=find_inert_flags(program, literal),
             writes=writes,
             via=context.via,
             given=redirects.given,
@@ -720,7 +607,7 @@ class _ScriptReader:
         if node.end_byte <= self._error_line:
             self.commands.append(command)
 
-    def _track_state(self, program: str, words: Sequence[_Word], context: _Context) -> None:
+    def _track_state(self, program: str, words: Sequence[Word], context: _Context) -> None:
         """Note commands that change what runs after them."""
         if not context.executed:
             return
@@ -739,7 +626,7 @@ class _ScriptReader:
     def _enter(
         self,
         program: str,
-        words: Sequence[_Word],
+        words: Sequence[Word],
         node: Node,
         context: _Context,
         redirects: _Redirects,
@@ -748,7 +635,7 @@ class _ScriptReader:
         if program == "find":
             self._enter_find(words, node, context)
             return False
-        code, via = _find_inner_code(program, words, redirects, is_piped=context.piped)
+        code, via = find_inner_code(program, words, redirects.given, is_piped=context.piped)
         if via is None:
             return False
         if code is None or not code.is_reparsable or self._depth >= _MAX_ENTERED:
@@ -765,7 +652,7 @@ class _ScriptReader:
             self._append(replace(command, text=text), node)
         return True
 
-    def _enter_find(self, words: Sequence[_Word], node: Node, context: _Context) -> None:
+    def _enter_find(self, words: Sequence[Word], node: Node, context: _Context) -> None:
         """Add the commands that `find -exec` runs."""
         texts = [word.text for word in words]
         start = 0
@@ -775,7 +662,7 @@ class _ScriptReader:
             inner = [word for word in words[at + 1 : start] if word.text != "{}"]
             if inner:
                 self._add(
-                    [*inner, _Word("{}", is_literal=False)],
+                    [*inner, Word("{}", is_literal=False)],
                     node,
                     context._replace(via=(*context.via, "find -exec"), certain=False),
                     _Redirects(),
@@ -804,49 +691,6 @@ def _find_any(texts: Sequence[str], wanted: Sequence[str], start: int) -> int | 
     return next((at for at in range(start, len(texts)) if texts[at] in wanted), None)
 
 
-def _flatten(node: Node) -> Iterator[_Element | str]:
-    """Yield the elements and operators of nested lists and pipelines, in order.
-
-    The grammar nests them without regard to precedence, and hangs a redirection of the last command
-    on the whole list.
-    """
-    pending: list[tuple[Node, tuple[Node, ...]]] = [(node, ())]
-    while pending:
-        node, redirects = pending.pop()
-        if node.type in ("list", "pipeline", "negated_command"):
-            children = [child for child in node.children if child.type != "comment"]
-            last = len(children) - 1
-            pending += (
-                (child, redirects if number == last else ())
-                for number, child in reversed(list(enumerate(children)))
-            )
-        elif node.type == "redirected_statement":
-            body = node.child_by_field_name("body")
-            own = tuple(child for child in node.children if child.type.endswith("_redirect"))
-            if body is None:
-                yield _Element(None, (*own, *redirects))
-            else:
-                pending.append((body, (*own, *redirects)))
-        elif node.type in ("&&", "||", "!"):
-            yield node.type
-        elif node.is_named:
-            yield _Element(node, redirects)
-
-
-def _find_error(root: Node) -> int:
-    """Return the position of the first syntax error."""
-    node = root
-    while True:
-        if node.is_error or node.is_missing:
-            return node.start_byte
-        following = next(
-            (child for child in node.children if child.has_error or child.is_missing), None
-        )
-        if following is None:
-            return node.start_byte
-        node = following
-
-
 def _combine(operator: str, left: _Status, right: _Status) -> _Status:
     """Return the status of two commands with `&&` or `||` between them."""
     decided = operator == "||"
@@ -865,10 +709,6 @@ def _decode_escape(match: re.Match[str]) -> str:
 
 def _has_pattern(patterns: Iterable[str]) -> bool:
     return any(set("*?[$'\"\\") & set(pattern) for pattern in patterns)
-
-
-def _get_base_name(word: str) -> str:
-    return word.rpartition("/")[2].removesuffix(".exe")
 
 
 def _evaluate_test(words: Sequence[str]) -> _Status:
@@ -892,129 +732,7 @@ def _predict_status(command: ShellCommand) -> _Status:
         return False
     if command.program == "test":
         return _evaluate_test(command.arguments) if not command.unknown_arguments else None
-    return True if command.program in _list_programs("succeeding") else None
-
-
-def _strip_wrappers(words: Sequence[_Word]) -> tuple[Sequence[_Word], tuple[str, ...], bool]:
-    """Return the words of the wrapped command, the wrappers, and whether they add arguments."""
-    via: list[str] = []
-    adds_words = False
-    while words and words[0].is_literal:
-        name = _get_base_name(words[0].text)
-        pair = f"{name},{words[1].text}" if len(words) > 1 else ""
-        if name in _list_programs("wrappers"):
-            if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
-                break
-            rest = _skip_options(words[1:], _list_programs(f"{name}_values"))
-            rest = rest[name in _list_programs("operand_wrappers") :]
-        elif pair in _list_programs("wrapper_pairs"):
-            rest = _skip_options(words[2:], _list_programs("pair_values"))
-            name = pair.replace(",", " ")
-        else:
-            break
-        if not rest:
-            break
-        via.append(name)
-        adds_words = adds_words or name in ("xargs", "parallel")
-        words = rest
-    return words, tuple(via), adds_words
-
-
-def _skip_options(words: Sequence[_Word], with_value: frozenset[str]) -> Sequence[_Word]:
-    """Return the words after options, their values, and assignments."""
-    at = 0
-    while at < len(words):
-        word = words[at].text
-        if word == "--":
-            return words[at + 1 :]
-        if word.startswith("-") and len(word) > 1:
-            at += 2 if word in with_value else 1
-        elif _ASSIGNMENT.match(word):
-            at += 1
-        else:
-            break
-    return words[at:]
-
-
-def _find_inner_code(
-    program: str, words: Sequence[_Word], redirects: _Redirects, *, is_piped: bool
-) -> tuple[_Word | None, str | None]:
-    """Return the shell code that a command runs, and the name of what runs it.
-
-    The code is None if it is computed, the name if the command runs no other code.
-    """
-    given = None if redirects.given is None else _Word(redirects.given)
-    if program in _list_programs("shells") or program == "su":
-        return _find_shell_code(program, words, given, is_piped=is_piped)
-    if program == "eval":
-        return _join(words[1:]), "eval"
-    if program == "ssh":
-        rest = _skip_options(words[1:], _list_programs("ssh_values"))
-        if len(rest) == 1 and (given is not None or is_piped):
-            return given, f"ssh {rest[0].text}"
-        return (_join(rest[1:]), f"ssh {rest[0].text}") if len(rest) > 1 else (None, None)
-    if program in _list_programs("containers"):
-        return _find_container_code(words)
-    return None, None
-
-
-def _find_container_code(words: Sequence[_Word]) -> tuple[_Word | None, str | None]:
-    at = next((n for n, word in enumerate(words) if word.text == "exec"), len(words))
-    with_value = _list_programs("container_values")
-    target = _skip_options(words[at + 1 :], with_value)
-    inner = _skip_options(target[1:], with_value)
-    if not inner:
-        return None, None
-    names = [word.text for word in words[: at + 1] if not word.text.startswith("-")]
-    return _quote(inner), " ".join((*names, target[0].text))
-
-
-def _find_shell_code(
-    program: str, words: Sequence[_Word], given: _Word | None, *, is_piped: bool
-) -> tuple[_Word | None, str | None]:
-    flag = next((n for n, word in enumerate(words) if _CODE_FLAG.fullmatch(word.text)), None)
-    if any(_READ_ONLY_FLAG.fullmatch(word.text) for word in words[1 : (flag or 0) + 1]):
-        return None, None
-    if flag is not None:
-        return (words[flag + 1], f"{program} -c") if flag + 1 < len(words) else (None, None)
-    operands = [word for word in words[1:] if not word.text.startswith(("-", "+"))]
-    if operands or program == "su":
-        return None, None
-    if given is not None:
-        return given, program
-    return (None, program) if is_piped else (None, None)
-
-
-def _join(words: Sequence[_Word], separator: str = " ") -> _Word:
-    return _Word(
-        separator.join(word.text for word in words),
-        all(word.is_literal for word in words),
-        all(word.is_reparsable for word in words),
-    )
-
-
-def _quote(words: Sequence[_Word]) -> _Word:
-    """Return words that are passed on as they are, as shell text."""
-    texts = [shlex.quote(word.text) if word.is_literal else word.text for word in words]
-    return _Word(" ".join(texts), is_reparsable=all(word.is_reparsable for word in words))
-
-
-def _find_inert_flags(program: str, arguments: Sequence[str]) -> frozenset[str]:
-    """Return the flags that keep a program from doing anything."""
-    flags: set[str] = set()
-    general, own = _list_programs("inert_flags"), _list_programs("inert_program_flags")
-    for number, word in enumerate(arguments):
-        if word == "--":
-            break
-        flag, _, value = word.partition("=")
-        if flag not in general and f"{program},{flag}" not in own:
-            continue
-        # `helm upgrade --version 4.1` names a version; `--dry-run=none` switches it off.
-        if flag == "--version" and (value or number + 1 < len(arguments)):
-            continue
-        if value.lower() not in ("none", "false", "no", "0"):
-            flags.add(flag)
-    return frozenset(flags)
+    return True if command.program in list_programs("succeeding") else None
 
 
 def _classify(command: ShellCommand, *, is_piped: bool) -> ShellCommand:
@@ -1022,14 +740,19 @@ def _classify(command: ShellCommand, *, is_piped: bool) -> ShellCommand:
     is_remote = any(name.partition(" ")[0] in _HOSTS for name in command.via)
     if not command.writes and not is_remote and _is_neutral(command):
         return replace(command, is_neutral=True)
-    if is_piped and not command.writes and _is_filter(command):
+    if (
+        is_piped
+        and not command.writes
+        and command.given is None
+        and is_filter(command.program, command.arguments)
+    ):
         return replace(command, is_filter=True)
     return command
 
 
 def _is_neutral(command: ShellCommand) -> bool:
     program, arguments = command.program, command.arguments
-    if program in _list_programs("neutral"):
+    if program in list_programs("neutral"):
         return True
     if program == "command":
         return True  # `command -v`: others are stripped as a wrapper
@@ -1048,39 +771,13 @@ def _only_prints(code: str) -> bool:
 
 def get_python_code(command: ShellCommand) -> str | None:
     """Return the Python code of `python -c CODE` or of code given on standard input."""
-    if not _PYTHON.fullmatch(command.program):
+    if not PYTHON.fullmatch(command.program):
         return None
     arguments = command.arguments
     if "-c" in arguments[:-1]:
         return arguments[arguments.index("-c") + 1]
     is_script = any(not word.startswith("-") for word in arguments)
     return command.given if not is_script and "-m" not in arguments else None
-
-
-def _is_filter(command: ShellCommand) -> bool:
-    program, arguments = command.program, command.arguments
-    if command.given is not None:
-        return False
-    if program in ("xargs", "echo") and not arguments:
-        return True
-    if _PYTHON.fullmatch(program):
-        return arguments == ("-m", "json.tool")
-    if program not in _list_programs("filters"):
-        return False
-    if program in _list_programs("pure_filters"):
-        return True
-    if program == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
-        return False
-    if program == "sort" and any(word.startswith(("-o", "--output")) for word in arguments):
-        return False
-    words = [_Word(word) for word in arguments]
-    values = _list_programs(f"{program}_values")
-    operands = 0
-    while words := list(_skip_options(words, values)):
-        operands += words[0].text != "-"
-        del words[0]
-    has_script = program in _list_programs("scripted_filters") and not {"-e", "-f"} & set(arguments)
-    return operands <= has_script
 
 
 def has_effect(command: ShellCommand, conditions: Iterable[Condition]) -> bool:
@@ -1138,6 +835,12 @@ def _check_forms(condition: Condition, command: ShellCommand) -> Iterator[Truth]
 
 def _check_words(condition: Condition, words: Sequence[str], command: ShellCommand) -> Truth:
     """Check the forms that compare values: texts on the whole line, others on one of its words."""
+    if condition.any_of and all("$" in text for text in condition.any_of):
+        # Variables are compared as written, whatever their values are.
+        written = any(text in command.text for text in condition.any_of)
+        rest = replace(condition, any_of=())
+        truth = Truth.MATCH if written else Truth.MISMATCH
+        return all_true((truth, _check_words(rest, words, command)))
     line = " ".join((command.program, *words))
     texts = replace(condition, equals=None, glob=None, date=None, path=None, url=None)
     texts = replace(texts, number=None, min=None, max=None)
@@ -1171,7 +874,7 @@ def _check_program(wanted: Sequence[str], command: ShellCommand) -> Truth:
     name = _fold_program(name)
     names = {_fold_program(command.program)}
     names.update(_fold_program(host.partition(" ")[0]) for host in command.via)
-    if _PYTHON.fullmatch(command.program) and "-m" in command.arguments[:-1]:
+    if PYTHON.fullmatch(command.program) and "-m" in command.arguments[:-1]:
         names.add(_fold_program(command.arguments[command.arguments.index("-m") + 1]))
     if name not in names:
         return Truth.MISMATCH if command.program else Truth.UNKNOWN
@@ -1179,7 +882,7 @@ def _check_program(wanted: Sequence[str], command: ShellCommand) -> Truth:
 
 
 def _fold_program(name: str) -> str:
-    base = _get_base_name(name).casefold()
+    base = get_base_name(name).casefold()
     versioned = _VERSIONED.fullmatch(base)
     return versioned[1] if versioned else base
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sqlglot.expressions.core import Expression
 
 _MAX_CHARS, _MAX_CACHED_CHARS, _MAX_TOKENS = 50_000, 4_000, 3_000
+_MAX_OPEN_JOINS = 6
+"""Limit on joins without a condition: sqlglot takes exponential time to parse them."""
 _DIALECTS = ("", "mysql", "tsql")
 """Dialects to try, in order: standard, with `names` in backticks, with [names] in brackets."""
 _PARSED_VERBS = frozenset(
@@ -103,7 +105,8 @@ def _split_statements(text: str) -> list[tuple[str, str, str]] | None:
         tokens = sqlglot.tokenize(blanked, dialect=_guess_dialect(text))
     except _ERRORS:
         return None
-    if len(tokens) > _MAX_TOKENS:
+    open_joins = _count_open_joins(token.text.upper() for token in tokens)
+    if len(tokens) > _MAX_TOKENS or open_joins > _MAX_OPEN_JOINS:
         return None
     pieces: list[tuple[str, str, str]] = []
     verb, start = "", 0
@@ -117,6 +120,18 @@ def _split_statements(text: str) -> list[tuple[str, str, str]] | None:
     if verb:
         pieces.append((verb, blanked[start:], text[start:]))
     return pieces
+
+
+def _count_open_joins(words: Iterable[str]) -> int:
+    """Return the largest number of joins that wait for their condition."""
+    current = most = 0
+    for word in words:
+        if word == "JOIN":
+            current += 1
+            most = max(most, current)
+        elif word in ("ON", "USING"):
+            current = max(0, current - 1)
+    return most
 
 
 def _guess_dialect(text: str) -> str:

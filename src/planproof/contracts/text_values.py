@@ -23,15 +23,15 @@ _INVISIBLE = dict.fromkeys(
 """Characters without a width, which could hide a difference or make one."""
 # A word: letters and digits, with marks between them that an id, address, path or number may have.
 # A colon joins only digits (a time) and the parts of a URL; a comma joins only digits.
-_WORD = re.compile(
-    r"[^\W_]+(?:(?:[-._@/\\+~&'\u2019]|(?<=\d)[,:](?=\d)|:(?=//|\\)|(?<=:)/)+[^\W_]+)*"
-)
+_WORD = re.compile(r"[^\W_]+(?:(?:[-._@/\\+~]|(?<=\d)[,:](?=\d)|:(?=//|\\)|(?<=:)/)+[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts that put no spaces between words."""
 _EXACT_MARKS = frozenset("@/\\.")
 _MAX_CACHED_CHARS = 1_000
+_MAX_SUFFIXES = 6
+"""How many of the last parts of a path are compared on their own."""
 
 
 def fold_text(text: str) -> str:
@@ -135,11 +135,20 @@ def _split_exact(folded: str, *, stemmed: bool) -> list[str]:
 
 
 def _split_path(word: str) -> list[str]:
-    """Return the ids in a path or URL, each as a word alone: /orders/ORD-7 has the id ORD-7."""
+    """Return the parts of a path or URL that are words of their own.
+
+    /orders/ORD-7 has the id ORD-7, and src/core/app.py the files core/app.py and app.py. The end of
+    a web address is no file: evil.org/x.com is not x.com.
+    """
     if "/" not in word or not word.strip("0123456789/-"):
         return []
-    ids = [part for part in word.split("/") if part and _EXACT_MARKS.isdisjoint(part)]
-    return [word for part in ids for word in ("\0", normalize_number(part) or part)]
+    parts = word.split("/")
+    words = [part for part in parts if part and _EXACT_MARKS.isdisjoint(part)]
+    if "." in parts[-1] and "." not in parts[0] and ":" not in word and "@" not in word:
+        words += [
+            "/".join(parts[at:]) for at in range(max(1, len(parts) - _MAX_SUFFIXES), len(parts))
+        ]
+    return [one for part in words for one in ("\0", normalize_number(part) or part)]
 
 
 def _sign(folded: str, start: int) -> str:

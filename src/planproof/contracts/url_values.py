@@ -39,7 +39,7 @@ def check_url(wanted: str, value: str) -> Truth:
         return Truth.UNKNOWN
     if len(value) > _MAX_CHARS:
         return Truth.MISMATCH
-    words = [word.strip("'\"`()<>[],;") for word in value.split()]
+    words = [word.strip("'\"`()<>[],;.!?:") for word in value.split()]
     urls = [url for word in words if (url := parse_url(word)) is not None]
     results = [_includes(target, url) for url in urls]
     if any(results):

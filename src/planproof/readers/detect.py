@@ -30,8 +30,6 @@ from planproof.readers.record_counts import (
 
 _BUILT_IN_VOCABULARY = Vocabulary()
 _NO_RECORDS_NOTE = "contains nothing that this reader can read"
-# Looked up once: it is compared with the kind of every event.
-_ACTION = Kind.ACTION
 
 
 @gc_paused()
@@ -67,13 +65,13 @@ def read_trace(
     if not trace.events and not trace.skipped:
         # The named reader is for another format, or nothing happened in the run.
         return replace(trace, skipped=(SkippedPart("", _NO_RECORDS_NOTE),))
-    called = {event.name for event in trace.events if event.kind is _ACTION}
+    called = {event.name for event in trace.events if event.kind is Kind.ACTION}
     noting = {name for name in called if vocabulary.is_bookkeeping(name)}
     if not noting:
         return trace
     events = (
         structs.replace(event, kind=Kind.BOOKKEEPING)
-        if event.kind is _ACTION and event.name in noting
+        if event.kind is Kind.ACTION and event.name in noting
         else event
         for event in trace.events
     )

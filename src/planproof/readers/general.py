@@ -26,16 +26,13 @@ from planproof.readers.intercode import add_arrays
 from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
 from planproof.readers.run_trees import add_runs
 from planproof.readers.toolkit.conversation import (
-    AGENT_ROLES,
     ROLES,
     TOOL_ROLES,
-    USER_ROLES,
     Conversation,
     get_role,
     is_message,
 )
-from planproof.readers.toolkit.entries import iter_items, make_constant_pointer
-from planproof.readers.toolkit.prose_actions import is_run_result
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_items, make_constant_pointer
 from planproof.readers.toolkit.response_items import ITEM_TYPES, ResponseItems
 from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.speakers import Speakers
@@ -76,7 +73,7 @@ class GeneralReader:
                 where=source.name,
                 advice="Pass a list of messages, spans or events, or an object that contains one.",
             )
-        walk = Walk(builder)
+        walk = _Walk(builder)
         if source.form == "jsonl":
             walk.add_entries([(f"L{line}", value) for line, value in document])
         else:
@@ -92,28 +89,43 @@ _CONTAINER_KEYS = (
     "trace traces logs log values records runs samples items data actions output outputs".split()
 )
 _RUN_KEYS = ("messages", "trajectory", "history", "conversation", "turns", "steps", "events")
-_SNIFF_LIMIT = 20
+_SPEAKER_KEYS = ("name", "source", "speaker", "agent", "sender")
+_MESSAGE_TEXT_KEYS = ("content", "text", "message")
+_ENVELOPE_KEYS = ("message", "payload", "item", "record", "event", "content")
+_TIME_KEYS = ("timestamp", "time", "created_at", "ts", "start_time")
+_RESULT_TYPES = frozenset(
+    "tool_result tool_output tool_call_result tool_call_output tool-result".split()
+)
+_CALL_TYPES = frozenset("tool_call tool_use tool-call".split())
+_OUTPUT_KEYS = ("output", "result", "observation", "response", "tool_output", "tool_response")
+_CALL_LIST_KEYS = ("tool_calls", "toolCalls", "function_calls", "tool_uses")
+_RESULT_LIST_KEYS = ("tool_results", "toolResults", "tool_outputs", "results", "observations")
+_NOTICE_TYPES = frozenset(("system", "summary", "notice"))
+_TEXT_KEYS = ("content", "summary", "text", "message")
+_ANSWER_KEYS = ("content", "response", "text", "message")
+_AGENT = "assistant"
 
 
-class Walk:
+class _Walk:
     """A search through one document that adds the events it recognises."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._chat = Chat(builder)
-        self._records = RecordWriter(builder, self._chat)
+        self._conversation = Conversation(builder)
+        self._speakers = Speakers(builder)
+        self._items = ResponseItems(builder, self._conversation)
+        self._in_model_turn = False
 
     def add_value(self, value: Json, pointer: str) -> None:
         """Add what is recognised in a value, or search its children."""
         if is_list(value):
-            self.add_entries([(f"{pointer}/{index}", item) for index, item in enumerate(value)])
+            self.add_entries(list(iter_items(value, pointer)))
         elif is_object(value) and not self._add_object(value, pointer):
             self._add_children(value, pointer)
 
     def add_entries(self, entries: list[tuple[str, Json]]) -> None:
         """Add the entries of a list or the lines of a file."""
-        head = [value for _, value in entries[:_SNIFF_LIMIT]]
-        if any(is_span(value) for value in head):
+        if any(is_span(value) for _, value in entries[:SNIFF_LIMIT]):
             add_runs(self._builder, entries)
             return
         silent: list[str] = []
@@ -128,16 +140,20 @@ class Walk:
 
     def finish(self) -> None:
         """Add what was waiting for the next entry."""
-        self._chat.flush()
+        self._speakers.flush()
 
     def _add_object(self, value: dict[str, Json], pointer: str) -> bool:
         if is_span(value):
             add_runs(self._builder, [(pointer, value)])
-            return True
-        if is_message(value) or is_turn(value):
-            self._chat.add_turn(value, pointer)
-            return True
-        return add_arrays(self._builder, value, pointer) or self._records.add_record(value, pointer)
+        elif is_message(value) or _is_turn(value):
+            self._add_turn(value, pointer)
+        elif not add_arrays(self._builder, value, pointer):
+            times = (parse_time(value[key]) for key in _TIME_KEYS if key in value)
+            before, self._builder.time = self._builder.time, next(times, None) or self._builder.time
+            if not self._add_record(value, pointer):
+                self._builder.time = before
+                return False
+        return True
 
     def _add_children(self, value: dict[str, Json], pointer: str) -> None:
         if value and all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):
@@ -153,133 +169,55 @@ class Walk:
                 if len(self._builder.drafts) > before:
                     return
         for key, child in value.items():
-            if (
-                key not in NON_RUN_KEYS
-                and key not in _CONTAINER_KEYS
-                and isinstance(child, (dict, list))
-            ):
+            if key not in NON_RUN_KEYS and key not in _CONTAINER_KEYS:
                 self.add_value(child, f"{pointer}/{escape(key)}")
 
-
-_SPEAKER_KEYS = ("name", "source", "speaker", "agent", "sender")
-_MESSAGE_TEXT_KEYS = ("content", "text", "message")
-
-
-def is_turn(value: dict[str, Json]) -> bool:
-    """Return whether a value is a chat turn: a speaker of any name, and text."""
-    speaks = isinstance(value.get("role"), str) or key_with_text(value, _SPEAKER_KEYS) is not None
-    return speaks and key_with_text(value, _MESSAGE_TEXT_KEYS) is not None
-
-
-class Chat:
-    """Adds the turns of a chat, in order, to a trace builder."""
-
-    def __init__(self, builder: TraceBuilder) -> None:
-        self._builder = builder
-        self.conversation = Conversation(builder)
-        self._speakers = Speakers(builder)
-
-    def add_turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
-        """Add one turn; code in it waits until the next turn shows whether it was run."""
+    def _add_turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
+        """Add a turn of a chat; code in it waits until the next turn shows whether it was run."""
         moment = value.get("timestamp") or value.get("created_at")
         if moment is not None:
             self._builder.time = parse_time(moment)
         role = get_role(value)
         speaker = text_at(value, *_SPEAKER_KEYS)
         key = key_with_text(value, _MESSAGE_TEXT_KEYS)
-        if role in TOOL_ROLES or key is None:
-            self.flush()
-            self.conversation.add_message(value, pointer, turn)
-        elif key != "message" and role in ROLES and speaker in (None, role):
-            self._add_message(value, pointer, key, turn)
+        is_usual = key != "message" and role in ROLES and speaker in (None, role)
+        if key is None or role in TOOL_ROLES or is_usual:
+            self.finish()
+            self._conversation.add_message(value, pointer, turn)
         else:
-            self._speakers.add_turn(
-                value[key], make_constant_pointer(f"{pointer}/{key}"), speaker or value["role"]
-            )
+            point_to = make_constant_pointer(f"{pointer}/{key}")
+            self._speakers.add_turn(value[key], point_to, speaker or value["role"])
 
-    def flush(self) -> None:
-        """Add what was waiting for the next turn."""
-        self._speakers.flush()
-
-    def _add_message(
-        self, value: dict[str, Json], pointer: str, key: str, turn: str | None
-    ) -> None:
-        role = get_role(value)
-        text, text_pointer = value[key], f"{pointer}/{key}"
-        code = self._speakers.code_runs
-        if role in USER_ROLES and code.has_pending and is_run_result(text):
-            code.add_report(text, text_pointer, "user")
-            return
-        self.flush()
-        if role in AGENT_ROLES and not (value.get("tool_calls") or value.get("function_call")):
-            self._builder.begin_turn(turn)
-            if code.defer_code(text, make_constant_pointer(text_pointer), "assistant"):
-                return
-        self.conversation.add_message(value, pointer, turn)
-
-
-_ENVELOPE_KEYS = ("message", "payload", "item", "record", "event", "content")
-_TIME_KEYS = ("timestamp", "time", "created_at", "ts", "start_time")
-_RESULT_TYPES = frozenset(
-    "tool_result tool_output tool_call_result tool_call_output tool-result".split()
-)
-_CALL_TYPES = frozenset("tool_call tool_use tool-call".split())
-_OUTPUT_KEYS = ("output", "result", "observation", "response", "tool_output", "tool_response")
-_CALL_LIST_KEYS = ("tool_calls", "toolCalls", "function_calls", "tool_uses")
-_RESULT_LIST_KEYS = ("tool_results", "toolResults", "tool_outputs", "results", "observations")
-_NOTICE_TYPES = frozenset(("system", "summary", "notice"))
-_TEXT_KEYS = ("content", "summary", "text", "message")
-_ANSWER_KEYS = ("content", "response", "text", "message")
-
-
-class RecordWriter:
-    """Adds event records, in order, to a trace builder."""
-
-    def __init__(self, builder: TraceBuilder, chat: Chat) -> None:
-        self._builder = builder
-        self._chat = chat
-        self._items = ResponseItems(builder, chat.conversation)
-        self._in_model_turn = False
-
-    def add_record(self, value: dict[str, Json], pointer: str) -> bool:
+    def _add_record(self, value: dict[str, Json], pointer: str) -> bool:
         """Add the events of a record; return False if its shape is unknown."""
-        before = self._builder.time
-        self._builder.time = _parse_record_time(value) or before
-        taken = self._add_by_shape(value, pointer)
-        if not taken:
-            self._builder.time = before
-        return taken
-
-    def _add_by_shape(self, value: dict[str, Json], pointer: str) -> bool:
         for key in _ENVELOPE_KEYS:
             inner = value.get(key)
-            if is_object(inner) and self._add_enveloped(inner, f"{pointer}/{key}"):
+            if is_object(inner) and is_message(inner):
+                self._in_model_turn = False
+                self._items.end_turn()
+                self._add_turn(inner, f"{pointer}/{key}", text_at(inner, "id"))
+                return True
+            if is_object(inner) and self._add_record(inner, f"{pointer}/{key}"):
                 return True
         kind = text_at(value, "type")
         if kind in ITEM_TYPES:
-            self._chat.flush()
+            self.finish()
             return self._items.add_item(value, pointer)
         self._items.end_turn()
         if self._add_model_turn(value, pointer):
             return True
         if kind == "thinking":
-            self._add_thought(value, pointer)
+            self._begin_turn()
+            if not self._add_reasoning(value, pointer, ("thinking", "content", "text")):
+                self._builder.skip(pointer, "encrypted or empty reasoning")
         elif kind in _RESULT_TYPES:
-            self._chat.flush()
+            self.finish()
             self._in_model_turn = False
-            self._chat.conversation.add_result(value, pointer)
+            self._conversation.add_result(value, pointer)
         elif kind in _CALL_TYPES or is_call_like(value):
-            return self._add_call(parse_call(value), value, pointer)
+            return self._add_call(value, pointer)
         else:
             return self._add_step(value, pointer) or self._add_notice(value, pointer)
-        return True
-
-    def _add_enveloped(self, inner: dict[str, Json], pointer: str) -> bool:
-        if not is_message(inner):
-            return self._add_by_shape(inner, pointer)
-        self._in_model_turn = False
-        self._items.end_turn()
-        self._chat.add_turn(inner, pointer, text_at(inner, "id"))
         return True
 
     def _add_model_turn(self, value: dict[str, Json], pointer: str) -> bool:
@@ -291,21 +229,20 @@ class RecordWriter:
             return False
         if any(value.get(key) and is_list(value[key]) for key in _RUN_KEYS):
             return False  # the calls are repeated next to the run
-        self._chat.flush()
+        self.finish()
         self._builder.begin_turn()
         self._in_model_turn = False
-        conversation = self._chat.conversation
         if answer is not None:
-            prose = conversation.add_text(value[answer], f"{pointer}/{answer}", "assistant")
-            conversation.mark_as_reasoning(prose if calls else [])
+            prose = self._conversation.add_text(value[answer], f"{pointer}/{answer}", _AGENT)
+            self._conversation.mark_as_reasoning(prose if calls else [])
         for index, call in enumerate(calls):
             if call is not None:
-                draft = self._builder.add_call(call, f"{pointer}/{listed}/{index}", "assistant")
+                draft = self._builder.add_call(call, f"{pointer}/{listed}/{index}", _AGENT)
                 self._set_own_result(draft, value[listed][index], f"{pointer}/{listed}/{index}")
         results = key_with_list(value, _RESULT_LIST_KEYS)
         for item_pointer, item in iter_items(value.get(results or ""), f"{pointer}/{results}"):
             result = item if is_object(item) else {"content": item}
-            conversation.add_result(result, item_pointer)
+            self._conversation.add_result(result, item_pointer)
         return True
 
     def _begin_turn(self) -> None:
@@ -314,29 +251,25 @@ class RecordWriter:
             self._builder.begin_turn()
             self._in_model_turn = True
 
-    def _add_thought(self, value: dict[str, Json], pointer: str) -> None:
-        self._begin_turn()
-        key = key_with_text(value, ("thinking", "content", "text"))
+    def _add_reasoning(self, value: dict[str, Json], pointer: str, keys: tuple[str, ...]) -> bool:
+        key = key_with_text(value, keys)
         if key is not None:
-            self._builder.add_message(Kind.REASONING, value[key], f"{pointer}/{key}", "assistant")
-        else:
-            self._builder.skip(pointer, "encrypted or empty reasoning")
+            self._builder.add_message(Kind.REASONING, value[key], f"{pointer}/{key}", _AGENT)
+        return key is not None
 
-    def _add_call(self, call: ToolCall | None, value: dict[str, Json], pointer: str) -> bool:
-        if call is None:
-            return False
-        self._chat.flush()
-        self._begin_turn()
-        actor = text_at(value, "agent", "agent_name", "actor", "source") or "assistant"
-        draft = self._builder.add_call(call, pointer, actor)
-        self._set_own_result(draft, value, pointer)
-        return True
+    def _add_call(self, value: dict[str, Json], pointer: str) -> bool:
+        call = parse_call(value)
+        if call is not None:
+            self.finish()
+            self._begin_turn()
+            actor = text_at(value, "agent", "agent_name", "actor", "source") or _AGENT
+            self._set_own_result(self._builder.add_call(call, pointer, actor), value, pointer)
+        return call is not None
 
     def _set_own_result(self, draft: EventDraft, value: dict[str, Json], pointer: str) -> None:
         status = EventStatus.ERROR if value.get("error") else parse_status(value.get("status"))
-        key = next((key for key in _OUTPUT_KEYS if value.get(key) is not None), None)
-        if key is None and value.get("error"):
-            key = "error"
+        keys = (*_OUTPUT_KEYS, "error") if value.get("error") else _OUTPUT_KEYS
+        key = next((key for key in keys if value.get(key) is not None), None)
         if key is not None:
             self._in_model_turn = False
             draft.set_output(format_value(value[key]), f"{pointer}/{key}", status)
@@ -351,38 +284,32 @@ class RecordWriter:
         raw = get_raw_arguments(value)
         if raw is None and not any(name in value for name in (*_OUTPUT_KEYS, "thought")):
             return False
-        self._chat.flush()
+        self.finish()
         self._builder.begin_turn()
-        thought = key_with_text(value, ("thought", "reasoning"))
-        if thought is not None:
-            self._builder.add_message(
-                Kind.REASONING, value[thought], f"{pointer}/{thought}", "assistant"
-            )
+        self._add_reasoning(value, pointer, ("thought", "reasoning"))
         call, action_pointer = parse_call(action), f"{pointer}/{key}"
         if call is None:
             text = format_value(action)
             call = ToolCall(get_command_name(text), text=text)
             if raw is not None:
-                call.name, action_pointer = text[:80], pointer
-                call.arguments, call.text = parse_arguments(raw)
-        draft = self._builder.add_call(call, action_pointer, "assistant")
+                call, action_pointer = ToolCall(text[:80], *parse_arguments(raw)), pointer
+        draft = self._builder.add_call(call, action_pointer, _AGENT)
         self._set_own_result(draft, value, pointer)
         return True
 
     def _add_notice(self, value: dict[str, Json], pointer: str) -> bool:
-        kind = text_at(value, "type")
-        if kind is None:
-            return False
-        key = key_with_text(value, _TEXT_KEYS)
+        kind, key = text_at(value, "type"), key_with_text(value, _TEXT_KEYS)
         if kind in _NOTICE_TYPES and key is not None:
             self._builder.begin_turn()
             self._builder.add_message(Kind.SYSTEM, value[key], f"{pointer}/{key}", "system")
-            return True
-        if "uuid" in value or "timestamp" in value:
+        elif kind is not None and ("uuid" in value or "timestamp" in value):
             self._builder.skip(pointer, f"unknown record type {kind!r}")
-            return True
-        return False
+        else:
+            return False
+        return True
 
 
-def _parse_record_time(value: dict[str, Json]) -> str | None:
-    return next((parse_time(value[key]) for key in _TIME_KEYS if key in value), None)
+def _is_turn(value: dict[str, Json]) -> bool:
+    """Return whether a value is a chat turn: a speaker of any name, and text."""
+    speaks = isinstance(value.get("role"), str) or key_with_text(value, _SPEAKER_KEYS) is not None
+    return speaks and key_with_text(value, _MESSAGE_TEXT_KEYS) is not None

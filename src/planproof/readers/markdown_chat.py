@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import accumulate, groupby
 
 from planproof.core.content import Json
 from planproof.core.trace import UNVERIFIED, EventStatus, Kind, Trace
@@ -36,42 +36,34 @@ def _is_specstory(head: str) -> bool:
     return "_**" in head and any(_SPEAKER.fullmatch(line) for line in head.split("\n"))
 
 
-@dataclass(slots=True)
-class _Section:
-    """Lines of one speaker, the number of the first, and the ranges of the details in them.
+class _Page:
+    """The lines of a chat, some without their marks, and the trace that they become."""
 
-    `heading` is the number of the line that names the speaker, if there is one.
-    """
+    def __init__(self, source: Source, lines: list[str]) -> None:
+        self.builder = TraceBuilder(source.skipped)
+        self.lines = lines
 
-    kind: str
-    first: int
-    heading: int | None = None
-    lines: list[str] = field(default_factory=list[str])
-    time: str | None = None
-    details: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+    def join(self, start: int, end: int) -> str:
+        """Return the text of lines, without blanks around it."""
+        return "\n".join(self.lines[start:end]).strip()
 
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
-
-    def point(self, start: int = 0, end: int | None = None) -> str:
-        """Return a pointer to lines of this section, without the blank ones around them.
-
-        The first that is asked for also covers the heading.
-        """
-        end = len(self.lines) if end is None else end
+    def point(self, start: int, end: int) -> str:
+        """Return a pointer to lines, without the blank ones around them."""
         while end - 1 > start and not self.lines[end - 1].strip():
             end -= 1
         while start + 1 < end and not self.lines[start].strip():
             start += 1
-        first, self.heading = self.heading or self.first + start, None
-        return point_to_lines(first, self.first + end - 1)
+        return point_to_lines(start + 1, end)
 
+    def add(self, kind: Kind, start: int, end: int, actor: str) -> None:
+        """Add lines as a message, unless all are blank."""
+        self.builder.add_message(kind, self.join(start, end), self.point(start, end), actor)
 
-def _finish(builder: TraceBuilder, source: Source, name: str) -> Trace:
-    trace = builder.build(name)
-    lines = source.document.count("\n") + 1
-    return replace(trace, record_counts=count_text_lines(trace.events, lines, lines))
+    def finish(self, name: str) -> Trace:
+        """Return the trace; every line is accounted for."""
+        trace = self.builder.build(name)
+        count = len(self.lines)
+        return replace(trace, record_counts=count_text_lines(trace.events, count, count))
 
 
 class AiderReader:
@@ -85,26 +77,26 @@ class AiderReader:
 
     def read(self, source: Source) -> Trace:
         """Return messages, edits with what the program said of them, and the commands it ran."""
-        builder = TraceBuilder(source.skipped)
-        chat = _AiderChat(builder)
-        for section in _split_aider(source.document):
-            builder.time = section.time
-            chat.add_section(section)
-        return _finish(builder, source, self.name)
+        kinds, lines = _classify_aider(source.document.split("\n"))
+        page = _AiderPage(source, lines)
+        end = 0
+        for kind, section in groupby(kinds):
+            start, end = end, end + len(list(section))
+            page.add_section(kind, start, end)
+        return page.finish(self.name)
 
 
-def _split_aider(text: str) -> Iterator[_Section]:
-    current: _Section | None = None
-    time: str | None = None
-    lines = text.split("\n")
+def _classify_aider(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return the speaker of each line, and the lines without their marks."""
     quoted = next((line for line in lines if line.startswith("> ")), "")
     # Aider ends its lines with a Markdown line break; quotes and headings of the model have none.
     end = "  " if quoted.rstrip("\r").endswith("  ") else ""
-    for number, raw in enumerate(lines, 1):
+    kinds: list[str] = []
+    contents: list[str] = []
+    for raw in lines:
         line = raw.rstrip()
         is_marked = raw.rstrip("\r").endswith(end)
         if line.startswith(_AIDER_START):
-            time = line[len(_AIDER_START) :]
             kind, content = "start", line
         elif is_marked and raw.startswith("####"):
             kind, content = "user", line[4:].removeprefix(" ")
@@ -112,17 +104,10 @@ def _split_aider(text: str) -> Iterator[_Section]:
             kind, content = "program", line[1:].removeprefix(" ")
         else:
             kind, content = "agent", raw.rstrip("\r")
-        if current is not None and kind == "agent" != current.kind and not content:
-            continue
-        if current is None or current.kind != kind:
-            if current is not None:
-                yield current
-            current = _Section(kind, number, time=time)
-        # A blank line between two sections of the same kind was left out.
-        current.lines += [""] * (number - current.first - len(current.lines))
-        current.lines.append(content)
-    if current is not None:
-        yield current
+        # A blank line belongs to what is before it.
+        kinds.append(kind if content or kind != "agent" or not kinds else kinds[-1])
+        contents.append(content)
+    return kinds, contents
 
 
 _EDIT_MARKS = ("<<<<<<< SEARCH", ">>>>>>> REPLACE")
@@ -133,124 +118,104 @@ _REJECTED = re.compile(
     r"(?:## )?(?:SearchReplaceNoExactMatch|UnifiedDiffNoMatch|Did not apply edit to"
     r"|Skipping edits to)[^\n]{0,200}?(?: in)? ([^\s]{1,300})$"
 )
-_RUNNING = re.compile(r"(?:#{1,3} )?Running:? ([^\n]{1,2000})|Test Script: ([^\n]{1,2000})")
+_RUNNING = re.compile(r"(?:(?:#{1,3} )?Running:?|Test Script:) ([^\n]{1,2000})")
 _COMMIT = re.compile(r"Commit ([0-9a-f]{6,40}) ([^\n]{1,400})")
+_RUN_ENDS = ("Attempt to fix ", "Add command output to the chat")
 
 
-class _AiderChat:
-    """Adds the sections of a history in order."""
+class _AiderPage(_Page):
+    """A history, whose sections are added in order."""
 
-    def __init__(self, builder: TraceBuilder) -> None:
-        self._builder = builder
+    def __init__(self, source: Source, lines: list[str]) -> None:
+        super().__init__(source, lines)
         self._edits: dict[str, EventDraft] = {}
 
-    def add_section(self, section: _Section) -> None:
-        if section.kind == "start":
-            self._builder.skip(section.point(), "says when the chat began")
-        elif section.kind == "user":
-            self._builder.begin_turn()
-            self._builder.add_message(Kind.MESSAGE, section.text.strip(), section.point(), "user")
-        elif section.kind == "program":
-            self._add_program_lines(section)
-        elif section.text.strip():
-            self._builder.begin_turn()
-            self._add_answer(section)
+    def add_section(self, kind: str, start: int, end: int) -> None:
+        """Add the lines of one speaker."""
+        if kind == "start":
+            self.builder.time = self.join(start, end).rpartition(_AIDER_START)[2]
+            self.builder.skip(self.point(start, end), "says when the chat began")
+        elif kind == "program":
+            self._add_program_lines(start, end)
+        elif self.join(start, end):
+            self.builder.begin_turn()
+            if kind == "user":
+                self.add(Kind.MESSAGE, start, end, "user")
+            else:
+                self._add_answer(start, end)
 
-    def _add_answer(self, section: _Section) -> None:
+    def _add_answer(self, start: int, end: int) -> None:
         """Add an answer of the model: one edit for each file, and the prose around the edits."""
-        text, builder = section.text, self._builder
-        starts = [0]
-        for line in section.lines:
-            starts.append(starts[-1] + len(line) + 1)
-        line_of = {start: index for index, start in enumerate(starts)}
+        lines = self.lines[start:end]
+        offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
         self._edits = {}
-        blocks: dict[str, list[str]] = {}
-        position = 0
-        for block in find_code_blocks(text):
-            first = line_of[block.start]
-            last = bisect_right(starts, max(block.end - 1, 0))
-            path, first = _find_edited_file(section.lines, first, block.language, block.code)
+        texts: dict[str, list[str]] = {}
+        position = start
+        for block in find_code_blocks("\n".join(lines)):
+            first = bisect_right(offsets, block.start) - 1
+            path, first = _find_edited_file(lines, first, block.language, block.code)
             if path is None:
                 continue
-            self._add_prose(section, position, first)
-            position = last
+            self.add(Kind.MESSAGE, position, start + first, _AGENT)
+            position = start + bisect_right(offsets, max(block.end - 1, 0))
             known = self._edits.get(path)
             if known is not None:
                 # Aider reports on each file once: all edits of it are one event.
-                blocks[path].append(block.code)
+                texts[path].append(block.code)
                 begin = int(known.pointer[1:].partition("-")[0])
-                known.pointer = point_to_lines(begin, section.first + last - 1)
+                known.pointer = point_to_lines(begin, position)
                 continue
             # As text, because every argument and name of a call must be found at its pointer.
-            call = ToolCall("edit", text=f"{path}\n{block.code}".lstrip("\n"))
-            pointer = section.point(first, last)
-            self._edits[path] = draft = builder.add_call(call, pointer, _AGENT)
+            texts[path] = [f"{path}\n{block.code}".lstrip("\n")]
+            pointer = self.point(start + first, position)
+            self._edits[path] = draft = self.builder.add_call(ToolCall("edit"), pointer, _AGENT)
             draft.recognition = UNVERIFIED
-            blocks[path] = [draft.text]
         for path, draft in self._edits.items():
-            draft.text = "\n".join(blocks[path])
-        self._add_prose(section, position, len(section.lines))
+            draft.text = "\n".join(texts[path])
+        self.add(Kind.MESSAGE, position, end, _AGENT)
 
-    def _add_prose(self, section: _Section, start: int, end: int) -> None:
-        text = "\n".join(section.lines[start:end]).strip()
-        self._builder.add_message(Kind.MESSAGE, text, section.point(start, end), _AGENT)
-
-    def _add_program_lines(self, section: _Section) -> None:
-        builder = self._builder
-        notes = 0
-        index = 0
-        while index < len(section.lines):
-            line = section.lines[index]
-            applied, rejected = _APPLIED.fullmatch(line), _REJECTED.fullmatch(line)
+    def _add_program_lines(self, start: int, end: int) -> None:
+        notes = index = start
+        while index < end:
+            line, at = self.lines[index], index
+            index += 1
+            applied = _APPLIED.fullmatch(line)
+            told = applied or _REJECTED.fullmatch(line)
+            edit = self._edits.get(told[1]) if told else None
             running, commit = _RUNNING.fullmatch(line), _COMMIT.fullmatch(line)
-            edit = self._edits.get((applied or rejected or _NOTHING)[1])
             if edit is None and running is None and commit is None:
-                index += 1
                 continue
-            self._add_notes(section, notes, index)
-            end = index + 1
+            self.add(Kind.SYSTEM, notes, at, "aider")
+            pointer = self.point(at, index)
             if running is not None:
-                end = _find_run_end(section.lines, end)
-                self._add_run(section, index, end, running[1] or running[2])
+                index = self._add_run(at, end, running[1].strip())
             elif commit is not None:
                 call = ToolCall("git_commit", text=commit[2])
-                draft = builder.add_call(call, section.point(index, end), "aider")
-                draft.set_output(commit[1], section.point(index, end))
+                self.builder.add_call(call, pointer, "aider").set_output(commit[1], pointer)
             elif edit is not None and edit.output_pointer is None:
                 status = EventStatus.OK if applied else EventStatus.ERROR
-                result = ToolResult(line, section.point(index, end), status=status)
-                builder.answer(edit, result)
+                self.builder.answer(edit, ToolResult(line, pointer, status=status))
                 edit.recognition = "edit"
-            index = notes = end
-        self._add_notes(section, notes, len(section.lines))
+            notes = index
+        self.add(Kind.SYSTEM, notes, end, "aider")
 
-    def _add_run(self, section: _Section, start: int, end: int, command: str) -> None:
-        # Aider itself runs linters and tests after the edits of the model.
-        self._builder.begin_turn()
-        output = "\n".join(section.lines[start + 1 : end]).strip()
-        call = ToolCall("run", text=command.strip())
-        draft = self._builder.add_call(call, section.point(start, start + 1), "aider")
-        failed = "Attempt to fix" in "\n".join(section.lines[end : end + 2])
-        status = EventStatus.ERROR if failed else None
-        if output:
-            draft.set_output(output, section.point(start + 1, end), status)
-
-    def _add_notes(self, section: _Section, start: int, end: int) -> None:
-        text = "\n".join(section.lines[start:end]).strip()
-        self._builder.add_message(Kind.SYSTEM, text, section.point(start, end), "aider")
-
-
-_NOTHING: dict[int, str] = {1: ""}
-
-
-def _find_run_end(lines: list[str], start: int) -> int:
-    """Return where the output of a command ends: before the program's next question."""
-    for index in range(start, len(lines)):
-        if lines[index].startswith(("Attempt to fix ", "Add command output to the chat")):
-            return index
-        if _RUNNING.fullmatch(lines[index]) or _APPLIED.fullmatch(lines[index]):
-            return index
-    return len(lines)
+    def _add_run(self, start: int, end: int, command: str) -> int:
+        """Add a command that Aider ran, such as a linter after an edit; return where it ends."""
+        last = start + 1
+        while last < end and not (
+            self.lines[last].startswith(_RUN_ENDS)
+            or _RUNNING.fullmatch(self.lines[last])
+            or _APPLIED.fullmatch(self.lines[last])
+        ):
+            last += 1
+        self.builder.begin_turn()
+        pointer = self.point(start, start + 1)
+        draft = self.builder.add_call(ToolCall("run", text=command), pointer, "aider")
+        if output := self.join(start + 1, last):
+            failed = "Attempt to fix" in self.join(last, min(last + 2, end))
+            status = EventStatus.ERROR if failed else None
+            draft.set_output(output, self.point(start + 1, last), status)
+        return last
 
 
 def _find_edited_file(
@@ -278,6 +243,20 @@ def _is_file_name(text: str) -> bool:
     return is_name and ("." in text or "/" in text) and " " not in text
 
 
+_TOOL_NAME = re.compile(r"\b(?:data-tool-)?name=\"([^\"\n]{1,120})\"")
+_SUMMARY = re.compile(
+    r"<summary>Tool use: \*\*(?P<name>[^*\n]{1,120})\*\*(?P<told>[^\n]{0,600}?)</summary>"
+)
+_OPENINGS = (
+    ("</think>", re.compile(r"<think><details><summary>[^\n]{0,200}</summary>\s{0,4}")),
+    ("</tool-use>", re.compile(r"<tool-use\b[^\n]{0,400}")),
+    ("</details>", _SUMMARY),
+)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T][\d:.]{5,15}Z?")
+_INLINE_CODE = re.compile(r"(?:(\w{1,40}) )?(`{1,2})([^`\n]{1,8000})\2(?!`)")
+_TODO = re.compile(r"[-*] \[.\] (?:[^\w\s`\"'(\[]{1,4} )?([^\n]{1,600})")
+
+
 class SpecStoryReader:
     """Reads the sessions that SpecStory keeps of coding agents: headings of speakers, details."""
 
@@ -289,122 +268,81 @@ class SpecStoryReader:
 
     def read(self, source: Source) -> Trace:
         """Return the messages, thoughts and tool uses under the headings."""
-        builder = TraceBuilder(source.skipped)
-        for section in _split_specstory(source.document):
-            if section.kind == "before":
-                if section.text.strip():
-                    builder.skip(section.point(), "stands before the first turn")
-                continue
-            builder.time = section.time
-            builder.begin_turn()
-            actor = "user" if section.kind == "User" else _AGENT
-            _add_details(builder, section, actor)
-        return _finish(builder, source, self.name)
+        page = _SpecStoryPage(source, source.document.split("\n"))
+        page.add_turns()
+        return page.finish(self.name)
 
 
-_THOUGHT = re.compile(r"<think><details><summary>[^\n]{0,200}</summary>\s{0,4}")
-_TOOL_USE = re.compile(r"<tool-use\b[^\n]{0,400}")
-_TOOL_NAME = re.compile(r"\b(?:data-tool-)?name=\"([^\"\n]{1,120})\"")
-_SUMMARY = re.compile(
-    r"<summary>Tool use: \*\*(?P<name>[^*\n]{1,120})\*\*(?P<told>[^\n]{0,600}?)</summary>"
-)
-_ENDS = {"thought": "</think>", "tool": "</tool-use>", "old": "</details>"}
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T][\d:.]{5,15}Z?")
+class _SpecStoryPage(_Page):
+    """A session: what is under a heading is prose, thoughts and tool uses, each to its end mark."""
 
+    _heading: int | None = None
 
-def _split_specstory(text: str) -> Iterator[_Section]:
-    current = _Section("before", 1)
-    opened: tuple[str, int] | None = None
-    lines = text.split("\n")
-    last_ends = _find_last_ends(lines)
-    for number, line in enumerate(lines, 1):
-        index = len(current.lines)
-        # A heading inside the output of a tool is part of the output.
-        heading = _SPEAKER.fullmatch(line) if opened is None and line.startswith("_**") else None
-        if heading is not None:
-            yield current
-            time = _TIME.search(heading[2] or "")
-            current = _Section(heading[1], number + 1, number, time=time[0] if time else None)
-            continue
-        if opened is None and current.kind != "User":
-            kind = _classify_details(line)
-            # What is never closed is prose.
-            opened = (kind, index) if kind and last_ends[kind] >= number else None
-        elif opened is not None and line.rstrip().endswith(_ENDS[opened[0]]):
-            current.details.append((*opened, index))
-            opened = None
-        current.lines.append(line)
-    yield current
+    def point(self, start: int, end: int) -> str:
+        """Return a pointer to lines; the first below a heading also covers the heading."""
+        first, self._heading = start if self._heading is None else self._heading, None
+        return super().point(first, end)
 
+    def add_turns(self) -> None:
+        """Add all turns in order."""
+        actor = ""
+        prose, opened, end_mark = 0, 0, ""
+        last_ends = {
+            mark: index
+            for index, line in enumerate(self.lines)
+            for mark, _ in _OPENINGS
+            if line.rstrip().endswith(mark)
+        }
+        for index, line in enumerate(self.lines):
+            if end_mark:
+                # A heading inside the output of a tool is part of the output.
+                if line.rstrip().endswith(end_mark):
+                    self._add_details(opened, index, end_mark, actor)
+                    prose, end_mark = index + 1, ""
+            elif line.startswith("_**") and (heading := _SPEAKER.fullmatch(line)):
+                self._add_prose(prose, index, actor)
+                actor, prose = "user" if heading[1] == "User" else _AGENT, index + 1
+                self._heading = index
+                time = _TIME.search(heading[2] or "")
+                self.builder.time = time[0] if time else None
+                self.builder.begin_turn()
+            elif actor == _AGENT:
+                marks = (mark for mark, opening in _OPENINGS if opening.match(line))
+                end_mark, opened = next(marks, ""), index
+                # What is never closed is prose.
+                end_mark = end_mark if last_ends.get(end_mark, -1) > index else ""
+                if end_mark:
+                    is_inside = self.lines[index - 1].strip() == "<details>"
+                    self._add_prose(prose, index - is_inside, actor)
+        self._add_prose(prose, len(self.lines), actor)
 
-def _find_last_ends(lines: list[str]) -> dict[str, int]:
-    """Return the index of the last line that ends each kind of details; -1 if there is none."""
-    last_ends = dict.fromkeys(_ENDS, -1)
-    for index, line in enumerate(lines):
-        if line.rstrip().endswith(">"):
-            last_ends |= {k: index for k, end in _ENDS.items() if line.rstrip().endswith(end)}
-    return last_ends
+    def _add_prose(self, start: int, end: int, actor: str) -> None:
+        text = self.join(start, end).removesuffix("---").rstrip()
+        if actor and text:
+            self.builder.add_message(Kind.MESSAGE, text, self.point(start, end), actor)
+        elif text:
+            self.builder.skip(self.point(start, end), "stands before the first turn")
 
-
-def _classify_details(line: str) -> str:
-    if _TOOL_USE.match(line):
-        return "tool"
-    if _THOUGHT.match(line):
-        return "thought"
-    return "old" if _SUMMARY.match(line) else ""
-
-
-def _add_details(builder: TraceBuilder, section: _Section, actor: str) -> None:
-    """Add the prose of a section, and the thoughts and tool uses in it."""
-    lines = section.lines
-    position = 0
-    for kind, start, end in section.details:
-        is_inside = kind == "old" and lines[start - 1].strip() == "<details>"
-        _add_prose(builder, section, position, start - 1 if is_inside else start, actor)
-        if kind == "thought":
-            text = "\n".join(lines[start + 1 : end]).strip()
-            builder.add_message(Kind.REASONING, text, section.point(start, end + 1), actor)
-        else:
-            _add_tool_use(builder, section, start, end, actor)
-        position = end + 1
-    _add_prose(builder, section, position, len(lines), actor)
-
-
-def _add_prose(builder: TraceBuilder, section: _Section, start: int, end: int, actor: str) -> None:
-    text = "\n".join(section.lines[start:end]).strip()
-    text = text.removesuffix("---").rstrip()
-    if text:
-        builder.add_message(Kind.MESSAGE, text, section.point(start, end), actor)
-
-
-_INLINE_CODE = re.compile(r"(?:(\w{1,40}) )?(`{1,2})([^`\n]{1,8000})\2(?!`)")
-_TODO = re.compile(r"[-*] \[.\] (?:[^\w\s`\"'(\[]{1,4} )?([^\n]{1,600})")
-
-
-def _add_tool_use(
-    builder: TraceBuilder, section: _Section, start: int, end: int, actor: str
-) -> None:
-    """Add a tool use: its inputs are in backticks, its output is the last code block."""
-    lines = section.lines
-    named = _TOOL_NAME.search(lines[start])
-    name, first = named[1] if named is not None else "tool", start + 1
-    for index in range(start, min(start + 3, end)):
-        if (summary := _SUMMARY.match(lines[index])) is not None:
-            name, first = summary["name"], index + 1
-            told = summary["told"].strip(" •:-")
-            break
-    else:
-        told = ""
-    fence = next((i for i in range(first, end) if lines[i].startswith("```")), end)
-    given = "\n".join(lines[first:fence]).strip("\n")
-    output_end = end
-    while output_end > fence and not lines[output_end - 1].startswith("```"):
-        output_end -= 1
-    call = ToolCall(name, _parse_given(given), told if not given else "")
-    draft = builder.add_call(call, section.point(start, end + 1), actor)
-    if fence < end:
-        output = "\n".join(lines[fence + 1 : output_end - 1])
-        draft.set_output(output, section.point(fence, output_end))
+    def _add_details(self, start: int, end: int, end_mark: str, actor: str) -> None:
+        """Add a thought, or a tool use: inputs in backticks, the last code block is the output."""
+        lines, pointer = self.lines, self.point(start, end + 1)
+        if end_mark == "</think>":
+            text = self.join(start + 1, end)
+            self.builder.add_message(Kind.REASONING, text, pointer, actor)
+            return
+        named = _TOOL_NAME.search(lines[start])
+        name, told, first = named[1] if named is not None else "tool", "", start + 1
+        for index in range(min(start + 2, end), start - 1, -1):
+            if summary := _SUMMARY.match(lines[index]):
+                name, told, first = summary["name"], summary["told"].strip(" •:-"), index + 1
+        fences = [index for index in range(first, end) if lines[index].startswith("```")]
+        fence = fences[0] if fences else end
+        given = "\n".join(lines[first:fence]).strip("\n")
+        call = ToolCall(name, _parse_given(given), told if not given else "")
+        draft = self.builder.add_call(call, pointer, actor)
+        if fences:
+            output = "\n".join(lines[fence + 1 : fences[-1]])
+            draft.set_output(output, self.point(fence, fences[-1] + 1))
 
 
 def _parse_given(given: str) -> Json:
@@ -413,12 +351,11 @@ def _parse_given(given: str) -> Json:
     if todos:
         return {"todos": todos}
     arguments: dict[str, Json] = {}
-    rest = _INLINE_CODE.sub("", given).strip()
-    is_line = {match.start() for match in re.finditer(r"^", given, re.MULTILINE)}
     for match in _INLINE_CODE.finditer(given):
-        named = match[1] if match[1] and match.start() not in is_line else None
-        key = named or ("command" if match.start(2) in is_line else "path")
-        arguments.setdefault(key, match[3])
-    if rest:
+        is_first = not match.start() or given[match.start() - 1] == "\n"
+        is_alone = is_first and not match[1]
+        named = match[1] if not is_first else None
+        arguments.setdefault(named or ("command" if is_alone else "path"), match[3])
+    if rest := _INLINE_CODE.sub("", given).strip():
         arguments["description"] = rest
     return arguments or None

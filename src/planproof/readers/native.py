@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from planproof.core.content import Image, Json
-from planproof.core.json_values import is_list, is_object, text_at
+from msgspec import ValidationError, convert
+
+from planproof.core.content import Json
+from planproof.core.json_values import is_object, text_at
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.yaml_files import split_validation_message
 from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 
-_TEXT_FIELDS = ("id", "name", "actor", "text", "output", "time", "parent", "recognition")
-_FIELDS = frozenset((*_TEXT_FIELDS, "kind", "arguments", "status", "turn", "images"))
 _LIST_KEYS = ("events",)
-_KINDS = {kind.value: kind for kind in Kind}
-_STATUSES = {status.value: status for status in EventStatus}
+_KINDS = frozenset(Kind)
+_ADVICE = f"Kinds are {', '.join(Kind)}; statuses {', '.join(EventStatus)}; most fields are text."
+_TO_POINTER = str.maketrans({".": "/", "[": "/", "]": None, "$": None})
+_FIELDS = frozenset(Event.__struct_fields__) - {"pointer", "output_pointer"}
 
 
 class NativeReader:
@@ -56,53 +59,15 @@ def parse_event(value: Json, pointer: str, default_id: str, source: str) -> Even
     for key in value:
         if key not in _FIELDS:
             raise _field_error(source, f"{pointer}/{key}", "is not a field of an event")
-    for key in _TEXT_FIELDS:
-        if not isinstance(value.get(key), (str, type(None))):
-            raise _field_error(source, f"{pointer}/{key}", "must be text")
-    kind = value.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise _field_error(source, f"{pointer}/kind", f"must be one of {', '.join(_KINDS)}")
-    status = value.get("status", "unknown")
-    if not isinstance(status, str) or status not in _STATUSES:
-        raise _field_error(source, f"{pointer}/status", f"must be one of {', '.join(_STATUSES)}")
-    turn = value.get("turn", 0)
-    if not isinstance(turn, int) or isinstance(turn, bool):
-        raise _field_error(source, f"{pointer}/turn", "must be a whole number")
-    output = value.get("output") or ""
-    return Event(
-        id=value.get("id") or default_id,
-        kind=_KINDS[kind],
-        pointer=pointer,
-        name=value.get("name"),
-        actor=value.get("actor"),
-        text=value.get("text") or "",
-        arguments=value.get("arguments"),
-        output=output,
-        output_pointer=f"{pointer}/output" if output else None,
-        status=_STATUSES[status],
-        time=value.get("time"),
-        parent=value.get("parent"),
-        turn=turn,
-        images=_parse_images(value.get("images"), pointer, source),
-        recognition=value.get("recognition") or "",
+    given = {key: item for key, item in value.items() if item is not None and item != ""}
+    places = {"pointer": pointer} | (
+        {"output_pointer": f"{pointer}/output"} if "output" in given else {}
     )
-
-
-def _parse_images(value: Json, pointer: str, source: str) -> tuple[Image, ...]:
-    if value is None:
-        return ()
-    if not is_list(value):
-        raise _field_error(source, f"{pointer}/images", "must be a list")
-    images: list[Image] = []
-    for index, item in enumerate(value):
-        image_pointer = f"{pointer}/images/{index}"
-        if not is_object(item) or not isinstance(item.get("media_type"), str):
-            raise _field_error(source, image_pointer, "an image needs a media_type")
-        for key in ("url", "data"):
-            if not isinstance(item.get(key), (str, type(None))):
-                raise _field_error(source, f"{image_pointer}/{key}", "must be text")
-        images.append(Image(item["media_type"], item.get("url"), item.get("data")))
-    return tuple(images)
+    try:
+        return convert({"id": default_id, **given, **places}, Event)
+    except ValidationError as error:
+        what, path = split_validation_message(str(error))
+        raise _field_error(source, f"{pointer}{path.translate(_TO_POINTER)}", what) from error
 
 
 def _check_parents(events: list[Event], source: str) -> None:
@@ -127,7 +92,7 @@ def _check_parents(events: list[Event], source: str) -> None:
 
 
 def _field_error(source: str, pointer: str, what: str) -> InvalidInput:
-    return InvalidInput(f"{what}.", where=f"{source}#{pointer}")
+    return InvalidInput(f"{what}.", where=f"{source}#{pointer}", advice=_ADVICE)
 
 
 _PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn", "recognition")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate, groupby, pairwise
 
 from planproof.core.content import Json
@@ -92,12 +91,13 @@ def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
     if any(event.kind is Kind.ACTION for event in _filter_agent_events(events)):
         return None
     read, _ = _count_agent_events(events)
-    ran = 0
-    for event, answer in pairwise(events):
-        if answer.actor in USER_ROLES and "```" in event.text and is_program_output(answer.text):
-            ran += event.actor not in _NON_AGENT_ROLES and any(
-                True for _ in find_code_blocks(event.text)
-            )
+    ran = sum(
+        answer.actor in USER_ROLES
+        and event.actor not in _NON_AGENT_ROLES
+        and is_program_output(answer.text)
+        and next(iter(find_code_blocks(event.text)), None) is not None
+        for event, answer in pairwise(events)
+    )
     return RecordCounts(records=read, read=read, calls=ran)
 
 
@@ -261,28 +261,16 @@ class _UnreadCounter:
     """
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self.records = 0
-        self.calls = 0
-        self.logger_records = 0
-        self._events = events
-        self._read_pointers = {event.pointer for event in events}
-        self._read_pointers |= {event.output_pointer for event in events if event.output_pointer}
+        self.records = self.calls = self.logger_records = 0
+        pointers = {event.pointer for event in events}
+        self._read_pointers = pointers | {e.output_pointer for e in events if e.output_pointer}
         self._ancestor_pointers = collect_ancestors(self._read_pointers)
-
-    # Computed on demand: not needed if everything was read.
-
-    @cached_property
-    def _action_pointers(self) -> set[str]:
-        acted = {event.pointer for event in self._events if event.kind is Kind.ACTION}
-        return acted | collect_ancestors(acted)
-
-    @cached_property
-    def _event_texts(self) -> set[str]:
-        return {text.strip() for event in self._events for text in (event.text, event.output)}
-
-    @cached_property
-    def _recorded_calls(self) -> set[tuple[str | None, str]]:
-        return {(event.name, format_value(event.arguments)) for event in self._events if event.name}
+        acted = {event.pointer for event in events if event.kind is Kind.ACTION}
+        self._action_pointers = acted | collect_ancestors(acted)
+        self._event_texts = {
+            text.strip() for event in events for text in (event.text, event.output)
+        }
+        self._recorded_calls = {(e.name, format_value(e.arguments)) for e in events if e.name}
 
     def count_unread(self, value: Json, pointer: str) -> None:
         """Count the unread records and calls in a value."""
@@ -292,7 +280,7 @@ class _UnreadCounter:
             self.records += self._count_records(value)
             return
         if is_object(value) and not _LABEL_KEYS.isdisjoint(value):
-            self.logger_records += _is_logger_record(value)
+            self.logger_records += (text_at(value, *_LEVEL_KEYS) or "").lower() in _LOG_LEVELS
             # For example, the record of a command that was read as a message.
             self.calls += (
                 _is_call_type(text_at(value, *_TYPE_KEYS) or "")
@@ -308,26 +296,24 @@ class _UnreadCounter:
         if not is_object(value) or get_role(value) in _NON_AGENT_ROLES:
             return 0
         kind = text_at(value, *_TYPE_KEYS) or ""
-        if _is_call(value, kind):
+        # Spans of every kind have a name and an input.
+        is_named = not _CALL_TYPE.search(kind) and is_call_like(value) and not is_span(value)
+        if is_named or _is_call_type(kind):
             call = parse_call(value)
-            if (
-                call is not None
-                and (call.name, format_value(call.arguments)) in self._recorded_calls
-            ):
+            if call and (call.name, format_value(call.arguments)) in self._recorded_calls:
                 return 0  # the same call is recorded twice
             self.calls += 1
             return 1
         within = sum(self._count_records(child) for _, child in _iter_children(value))
         if within or _RESULT_TYPE.search(kind):
             return within
-        return int(any(self._is_unread_text(child) for child in value.values()))
-
-    def _is_unread_text(self, value: Json) -> bool:
-        """Return whether a value is a text of several words that is not in any event."""
-        return (
-            isinstance(value, str)
-            and len(value.split(None, 2)) > 1
-            and value.strip() not in self._event_texts
+        # Texts of several words that are in no event.
+        texts = (child for child in value.values() if isinstance(child, str))
+        return int(
+            any(
+                len(text.split(None, 2)) > 1 and text.strip() not in self._event_texts
+                for text in texts
+            )
         )
 
 
@@ -335,25 +321,9 @@ def _is_call_type(kind: str) -> bool:
     return _CALL_TYPE.search(kind) is not None and _RESULT_TYPE.search(kind) is None
 
 
-def _is_call(value: dict[str, Json], kind: str) -> bool:
-    if _CALL_TYPE.search(kind):
-        return _is_call_type(kind)
-    # Spans of every kind have a name and an input.
-    return is_call_like(value) and not is_span(value)
-
-
-def _is_logger_record(value: dict[str, Json]) -> bool:
-    level = text_at(value, *_LEVEL_KEYS)
-    return level is not None and level.lower() in _LOG_LEVELS
-
-
 def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the arrays and objects in a value that may belong to the run, with their keys."""
-    if is_list(value):
-        for index, item in enumerate(value):
-            if isinstance(item, (dict, list)):
-                yield str(index), item
-    elif is_object(value):
-        for key, child in value.items():
-            if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
-                yield escape(key), child
+    entries = enumerate(value) if is_list(value) else value.items() if is_object(value) else ()
+    for key, child in entries:
+        if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
+            yield escape(str(key)), child

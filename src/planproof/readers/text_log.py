@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, key_with_list, key_with_text
@@ -23,7 +24,6 @@ from planproof.readers.toolkit.entries import (
 )
 from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.text_actions import (
-    Segment,
     find_run_start,
     is_command_transcript,
     parse_call_line,
@@ -38,6 +38,7 @@ _LIST_KEYS = ("trajectory", "log", "logs", "lines")
 _TEXT_KEYS = ("trace", "trajectory", "transcript", "log")
 _TASK_KEYS = ("problem", "task", "question", "goal", "instruction")
 _SNIFF_LINES = 400
+_AGENT = "assistant"
 
 
 class TextLogReader:
@@ -47,90 +48,67 @@ class TextLogReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether the text has turns, calls or logger records."""
-        if source.form == "text":
-            return _has_structure(source.document) and not is_claimed_by_profile(source)
-        if source.form != "json":
-            return False
-        text, _ = _find_text(source.document)
-        if text:
+        log = _find_log(source)
+        if log is None or source.form == "text":
+            return (
+                log is not None and has_structure(log.lines) and not is_claimed_by_profile(source)
+            )
+        if log.is_one_text:
+            text = "\n".join(log.lines)
             return is_command_transcript(text) or has_actions(text)
-        lines, _ = _find_lines(source.document)
-        head = lines[:_SNIFF_LINES]
-        if not all(isinstance(line, str) for line in head):
-            return False
-        return _has_structure("\n".join(line.rstrip("\n") for line in head))
+        return has_structure(log.lines[:_SNIFF_LINES])
 
     def read(self, source: Source) -> Trace:
         """Return the events of the turns or records, each with a pointer to its lines."""
         builder = TraceBuilder(source.skipped)
-        if source.form == "text":
-            lines, read = _add_events(builder, source.document.split("\n"), point_to_lines)
-        elif (found := _find_text(source.document))[0]:
-            text, where = found
+        log = _find_log(source) or _Log([], point_to_lines)
+        if source.form == "json" and is_object(source.document):
             _add_task(builder, source.document)
-
-            def lines_at(first: int, last: int) -> str:
-                return f"{where}/{point_to_lines(first, last)}"
-
-            lines, read = _add_events(builder, text.split("\n"), lines_at)
-        else:
-            items, pointer = _find_lines(source.document)
-            once = _find_repeat(items)
-            if once < len(items):
-                builder.skip(f"{pointer}/{once}", "the log repeats from here on")
-            texts: list[str] = []
-            owners: list[int] = []
-            for index, item in enumerate(items[:once]):
-                item_lines = item.rstrip("\n").split("\n") if isinstance(item, str) else [""]
-                texts += item_lines
-                owners += [index] * len(item_lines)
-
-            def items_at(first: int, last: int) -> str:
-                # Only the whole list contains text that spans several strings.
-                one = owners[first - 1]
-                return f"{pointer}/{one}" if one == owners[last - 1] else pointer
-
-            lines, read = _add_events(builder, texts, items_at)
+        if log.repeat:
+            builder.skip(log.repeat, "the log repeats from here on")
+        lines, read = _add_events(builder, log.lines, log.pointer_for)
         trace = builder.build(self.name)
         return replace(trace, record_counts=count_text_lines(trace.events, lines, read))
 
 
-def _add_events(
-    builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory
-) -> tuple[int, int]:
-    """Add the events of a text.
+class _Log(NamedTuple):
+    """The lines of a log, pointers to them, and one to where the log begins to repeat itself."""
 
-    Return the number of lines or log records that are not the user's, and how many were read.
-    """
-    log = find_record_starts(lines)
-    if log is None:
-        start = find_run_start(lines)
-        if start:
-            prompt = "\n".join(lines[:start]).strip()
-            builder.begin_turn()
-            builder.add_message(Kind.SYSTEM, prompt, pointer_for(1, start), "system")
-            # Kept blank, so that the numbers of the lines stay.
-            lines = [*[""] * start, *lines[start:]]
-        text = "\n".join(lines)
-        if is_command_transcript(text):
-            return add_commands(builder, text, pointer_for)
-        return add_turns(builder, lines, pointer_for)
-    add_log_records(builder, lines, log, pointer_for)
-    # Log records can be anything: only a log that contains a thought is an agent's.
-    thinks = any(draft.kind is Kind.REASONING for draft in builder.drafts)
-    return len(log), len(log) if thinks else 0
+    lines: list[str]
+    pointer_for: PointerFactory
+    is_one_text: bool = True
+    repeat: str = ""
 
 
-def _has_structure(text: str) -> bool:
-    if is_markdown_chat(text):
-        return False
-    return is_command_transcript(text) or has_records(text) or has_turns(text)
+def _find_log(source: Source) -> _Log | None:
+    """Return the log that a source is, or that it holds as a text or as a list of lines."""
+    document, pointer = source.document, ""
+    if source.form == "text":
+        return _Log(document.split("\n"), point_to_lines)
+    if source.form != "json":
+        return None
+    if is_object(document):
+        key = key_with_text(document, _TEXT_KEYS) or key_with_list(document, _LIST_KEYS)
+        document, pointer = document.get(key) if key else None, f"/{key}"
+    if isinstance(document, str):
 
+        def lines_at(first: int, last: int) -> str:
+            return f"{pointer}/{point_to_lines(first, last)}"
 
-def _find_text(document: Json) -> tuple[str, str]:
-    """Return the log that an object holds as one text, and the pointer to it."""
-    key = key_with_text(document, _TEXT_KEYS) if is_object(document) else None
-    return (document[key], f"/{key}") if key is not None else ("", "")
+        return _Log(document.split("\n"), lines_at)
+    if not is_list(document) or not all(isinstance(item, str) for item in document):
+        return None
+    once = _find_repeat(document)
+    repeat = f"{pointer}/{once}" if once < len(document) else ""
+    split = [item.rstrip("\n").split("\n") for item in document[:once]]
+    owners = [index for index, lines in enumerate(split) for _ in lines]
+
+    def pointer_for(first: int, last: int) -> str:
+        # Only the whole list contains text that spans several strings.
+        one = owners[first - 1]
+        return f"{pointer}/{one}" if one == owners[last - 1] else pointer
+
+    return _Log(list(chain.from_iterable(split)), pointer_for, is_one_text=False, repeat=repeat)
 
 
 def _add_task(builder: TraceBuilder, document: dict[str, Json]) -> None:
@@ -140,53 +118,8 @@ def _add_task(builder: TraceBuilder, document: dict[str, Json]) -> None:
         builder.begin_turn()
         builder.add_message(Kind.MESSAGE, document[task], f"/{task}", "user")
     for key in document:
-        if key != task and key not in _TEXT_KEYS:
+        if key != task and key not in (*_TEXT_KEYS, *_LIST_KEYS):
             builder.skip(f"/{escape(key)}", "stands next to the log")
-
-
-def has_actions(text: str) -> bool:
-    """Return whether a text has an action and the observation after it."""
-    kinds = {segment.kind for segment in split_segments(text)}
-    return "call" in kinds and "result" in kinds
-
-
-def add_commands(builder: TraceBuilder, text: str, pointer_for: PointerFactory) -> tuple[int, int]:
-    """Add a transcript of commands at a prompt and what the environment answered.
-
-    Return the number of its lines, twice: all of them are read.
-    """
-    point = make_range_pointer(text, range(1, text.count("\n") + 2), pointer_for)
-    builder.begin_turn()
-    segments = split_commands(text)
-    acted = False
-    with builder.reading_text(text, point(0, len(text)), "assistant"):
-        for segment in segments:
-            pointer = point(segment.start, segment.end)
-            content = text[segment.start : segment.end].strip()
-            if segment.call is not None:
-                acted = True
-                builder.begin_turn()
-                builder.add_call(segment.call, pointer, "assistant")
-            elif segment.kind == "result":
-                builder.add_result(ToolResult(content, pointer, actor="environment"))
-            elif segment.kind == "thought":
-                acted = True
-                builder.begin_turn()
-                builder.add_message(Kind.REASONING, content, pointer, "assistant")
-            elif not acted:
-                builder.add_message(Kind.MESSAGE, content, pointer, "user")
-            else:
-                builder.add_message(Kind.SYSTEM, content, pointer, "environment")
-    count = text.count("\n") + 1
-    return count, count
-
-
-def _find_lines(document: Json) -> tuple[list[Json], str]:
-    """Return the list of lines in a document, and the pointer to it."""
-    if is_object(document):
-        key = key_with_list(document, _LIST_KEYS)
-        return (document[key], f"/{key}") if key is not None else ([], "")
-    return (document, "") if is_list(document) else ([], "")
 
 
 def _find_repeat(items: list[Json]) -> int:
@@ -196,6 +129,77 @@ def _find_repeat(items: list[Json]) -> int:
         if items[again:] == items[: len(items) - again]:
             return again
     return len(items)
+
+
+def has_structure(lines: list[str]) -> bool:
+    """Return whether a text has turns, calls, logger records or more than one checklist."""
+    text = "\n".join(lines)
+    if is_markdown_chat(text):
+        return False
+    return (
+        is_command_transcript(text)
+        or bool(_find_record_starts(lines))
+        or any(_parse_header(line, 0) for line in lines)
+        or any(segment.kind != "prose" for segment in split_segments(text))
+        or len(list(islice(find_checklists(text), 2))) > 1
+    )
+
+
+def _add_events(
+    builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory
+) -> tuple[int, int]:
+    """Add the events of a text.
+
+    Return the number of lines or log records that are not the user's, and how many were read.
+    """
+    starts = _find_record_starts(lines)
+    above = sum(1 for line in lines[: starts[0][0]] if line.strip()) if starts else 0
+    if len(starts) > 1 and above * 2 <= len(starts):
+        add_log_records(builder, lines, starts, pointer_for)
+        # Log records can be anything: only a log that contains a thought is an agent's.
+        thinks = any(draft.kind is Kind.REASONING for draft in builder.drafts)
+        return len(starts), len(starts) if thinks else 0
+    start = find_run_start(lines)
+    if start:
+        prompt = "\n".join(lines[:start]).strip()
+        builder.begin_turn()
+        builder.add_message(Kind.SYSTEM, prompt, pointer_for(1, start), "system")
+        # Kept blank, so that the numbers of the lines stay.
+        lines = [*[""] * start, *lines[start:]]
+    text = "\n".join(lines)
+    if is_command_transcript(text):
+        add_commands(builder, text, pointer_for)
+        return len(lines), len(lines)
+    return add_turns(builder, lines, pointer_for)
+
+
+def has_actions(text: str) -> bool:
+    """Return whether a text has an action and the observation after it."""
+    kinds = {segment.kind for segment in split_segments(text)}
+    return "call" in kinds and "result" in kinds
+
+
+def add_commands(builder: TraceBuilder, text: str, pointer_for: PointerFactory) -> None:
+    """Add a transcript of commands at a prompt and what the environment answered."""
+    point = make_range_pointer(text, range(1, text.count("\n") + 2), pointer_for)
+    builder.begin_turn()
+    # What comes before the first command is the user's, other text the environment's.
+    other = (Kind.MESSAGE, "user")
+    with builder.reading_text(text, point(0, len(text)), "assistant"):
+        for segment in split_commands(text):
+            pointer = point(segment.start, segment.end)
+            content = text[segment.start : segment.end].strip()
+            if segment.kind == "result":
+                builder.add_result(ToolResult(content, pointer, actor="environment"))
+                continue
+            kind, actor = other
+            if segment.kind != "prose":
+                builder.begin_turn()
+                kind, actor, other = Kind.REASONING, "assistant", (Kind.SYSTEM, "environment")
+            if segment.call is not None:
+                builder.add_call(segment.call, pointer, actor)
+            else:
+                builder.add_message(kind, content, pointer, actor)
 
 
 _LABEL = re.compile(
@@ -218,31 +222,19 @@ _MAX_HEADER_LENGTH = 300
 
 
 @dataclass(slots=True)
-class _Header:
-    """The speaker of a turn, and the text on the same line."""
+class _Turn:
+    """The lines under one header; text on the line of the header is the first."""
 
     speaker: str
-    rest: str = ""
-    is_relayed: bool = False
-
-
-@dataclass(slots=True)
-class _Turn:
-    """The lines under one header."""
-
-    header: _Header
     first: int
     lines: list[str]
+    is_relayed: bool = False
 
-
-def has_turns(text: str) -> bool:
-    """Return whether a text has a turn header, an action, or more than one checklist."""
-    lines = text.split("\n")
-    if any(_parse_header(line) is not None for line in lines):
-        return True
-    if any(segment.kind != "prose" for segment in split_segments(text)):
-        return True
-    return len(list(islice(find_checklists(text), 2))) > 1
+    @classmethod
+    def open(cls, speaker: str, rest: str, number: int, *, is_relayed: bool = False) -> _Turn:
+        role = speaker.lower()
+        who = _AGENT if role in AGENT_ROLES else role if role in ROLES else speaker
+        return cls(who, number if rest else number + 1, [rest] if rest else [], is_relayed)
 
 
 def add_turns(
@@ -253,128 +245,90 @@ def add_turns(
     Return the number of lines that are not the user's, and how many of them are under the
     header of an agent.
     """
-    turns = _split_turns(lines)
     speakers = Speakers(builder)
     before: _Turn | None = None
-    for turn in turns:
+    count = read = 0
+    for turn in _split_turns(lines):
         text = "\n".join(turn.lines)
-        if not text or text.isspace():
+        filled = sum(not line.isspace() for line in turn.lines if line)
+        if not filled:
             continue
+        if turn.speaker not in ROLES - AGENT_ROLES:
+            count += filled
+            read += filled if turn.speaker else 0
         numbers = range(turn.first, turn.first + len(turn.lines))
         point_to = make_range_pointer(text, numbers, pointer_for)
-        if before is not None and before.header == turn.header and before.lines == turn.lines:
-            builder.skip(point_to(0, len(text)), "repeats the preceding turn")
+        who, whole = turn.speaker or _AGENT, point_to(0, len(text))
+        if before is not None and (before.speaker, before.lines) == (turn.speaker, turn.lines):
+            builder.skip(whole, "repeats the preceding turn")
+        elif turn.is_relayed:
+            # Actions in a relayed message were done before, if at all.
+            speakers.flush()
+            builder.begin_turn()
+            builder.add_message(Kind.MESSAGE, text.strip(), whole, who)
+        elif sent := _HANDOFF.search(text):
+            speakers.add_turn(text[: sent.start()], point_to, f"{who} (thought)")
+            goal = text[sent.end() :].strip()
+            speakers.add_handoff(sent[1].strip(), goal, point_to(sent.start(), len(text)), who)
         else:
-            _add_turn(builder, speakers, turn.header, text, point_to)
+            speakers.add_turn(text, point_to, who)
         before = turn
     speakers.flush()
-    return _count_lines(turns)
-
-
-def _count_lines(turns: list[_Turn]) -> tuple[int, int]:
-    lines = read = 0
-    for turn in turns:
-        filled = sum(not line.isspace() for line in turn.lines if line)
-        role = _normalize_actor(turn.header.speaker) if turn.header.speaker else ""
-        lines += filled if role not in ROLES - AGENT_ROLES else 0
-        read += filled if role and role not in ROLES - AGENT_ROLES else 0
-    return lines, read
-
-
-def _add_turn(
-    builder: TraceBuilder,
-    speakers: Speakers,
-    header: _Header,
-    text: str,
-    pointer_for: PointerFactory,
-) -> None:
-    who = _normalize_actor(header.speaker)
-    sent = _HANDOFF.search(text)
-    if header.is_relayed:
-        # Actions in a relayed message were done before, if at all.
-        speakers.flush()
-        builder.begin_turn()
-        builder.add_message(Kind.MESSAGE, text.strip(), pointer_for(0, len(text)), who)
-    elif sent is not None:
-        speakers.add_turn(text[: sent.start()], pointer_for, f"{who} (thought)")
-        goal = text[sent.end() :].strip()
-        speakers.add_handoff(sent[1].strip(), goal, pointer_for(sent.start(), len(text)), who)
-    else:
-        speakers.add_turn(text, pointer_for, who)
-
-
-def _has_call(text: str) -> bool:
-    return any(segment.call is not None for segment in split_segments(text))
-
-
-def _normalize_actor(speaker: str) -> str:
-    who = speaker.lower()
-    if who in ROLES:
-        return "assistant" if who in AGENT_ROLES else who
-    return speaker or "assistant"
+    return count, read
 
 
 def _split_turns(lines: list[str]) -> list[_Turn]:
-    turns = [_Turn(_Header(""), 1, [])]
-    inside = False
-    above = True
-    headers = list(map(_parse_header, lines))
+    turns = [_Turn("", 1, [])]
+    is_inside, is_above = False, True
+    headers = [_parse_header(line, number) for number, line in enumerate(lines, 1)]
     begins = _find_agent_start(lines, headers)
     for number, line in enumerate(lines, 1):
         # A header inside an observation is part of the observation.
-        header = None if inside else headers[number - 1]
-        if above and header is None and (question := _QUESTION.match(line)):
-            header = _Header("user", line[question.end() :])
-        elif number > begins and _is_input_turn(turns[-1]) and _STEP_LABEL.match(line):
+        header = None if is_inside else headers[number - 1]
+        is_step = number > begins and _STEP_LABEL.match(line)
+        if is_above and header is None and (question := _QUESTION.match(line)):
+            header = _Turn.open("user", line[question.end() :], number)
+        elif is_step and turns[-1].speaker in _INPUT_ROLES:
             # Only the agent thinks and acts, even below the header of another role.
-            header = _Header("", line)
-        above = above and not line.strip()
-        if "<observation>" in line:
-            inside = True
-        if "</observation>" in line:
-            inside = False
+            header = _Turn.open("", line, number)
+        is_above = is_above and not line.strip()
+        is_inside = (is_inside or "<observation>" in line) and "</observation>" not in line
         if header is None:
             turns[-1].lines.append(line)
-        elif header.rest:
-            turns.append(_Turn(header, number, [header.rest]))
         else:
-            turns.append(_Turn(header, number + 1, []))
+            turns.append(header)
     return turns
 
 
-def _find_agent_start(lines: list[str], headers: list[_Header | None]) -> int:
+def _find_agent_start(lines: list[str], headers: list[_Turn | None]) -> int:
     """Return the number of the line after which thoughts and actions are the agent's own.
 
     If the agent acts under its own headers, text under other headers is not the agent's.
     """
     under = ""
     for line, header in zip(lines, headers, strict=True):
-        under = header.speaker.lower() if header is not None else under
-        if under in AGENT_ROLES and _STEP_LABEL.match(
-            header.rest.lstrip() if header is not None else line
-        ):
+        under = header.speaker if header is not None else under
+        content = "".join(header.lines).lstrip() if header is not None else line
+        if under == _AGENT and _STEP_LABEL.match(content):
             return len(lines)
     return max((n for n, line in enumerate(lines, 1) if _BEGIN_MARK.match(line)), default=0)
 
 
-def _is_input_turn(turn: _Turn) -> bool:
-    return turn.header.speaker.lower() in _INPUT_ROLES
-
-
-def _parse_header(line: str) -> _Header | None:
+def _parse_header(line: str, number: int) -> _Turn | None:
     if not line or len(line) > _MAX_HEADER_LENGTH:
         return None
     if line[0] in "=-#*":
         name = line.strip().strip(line[0]).strip()
         is_ruled = line.startswith(line[0] * 4) and line.rstrip().endswith(line[0] * 4)
         if is_ruled and name.lower() in ROLES:
-            return _Header(name)
-    label = _LABEL.match(line) or _RESPONSE.match(line)
-    if label is not None:
-        relays = label.re is _RESPONSE and label[2] is not None
-        return _Header(label[1], line[label.end() :], is_relayed=relays)
+            return _Turn.open(name, "", number)
+    if label := _LABEL.match(line):
+        return _Turn.open(label[1], line[label.end() :], number)
+    if label := _RESPONSE.match(line):
+        relayed = label[2] is not None
+        return _Turn.open(label[1], line[label.end() :], number, is_relayed=relayed)
     notice = _NOTICE.match(line)
-    return _Header("system", line[notice.end() :]) if notice is not None else None
+    return _Turn.open("system", line[notice.end() :], number) if notice is not None else None
 
 
 _RECORD_START = re.compile(
@@ -391,7 +345,7 @@ _BRIEF_START = re.compile(
 _TOOLS_PREPARED = re.compile(r"Tools being prepared: ")
 _NAME = re.compile(r"'([\w.\-]{1,80})'")
 _TOOL_STARTED = re.compile(
-    r"(?:Activating|Using|Calling) tool\W{1,5}([\w.\-]{1,80})|Tool call: (\w{1,80})"
+    r"(?:(?:Activating|Using|Calling) tool\W{1,5}|Tool call: )([\w.\-]{1,80})"
 )
 _TOOL_ARGUMENTS = re.compile(r"Tool arguments:\s{0,4}")
 _TOOL_COMPLETED = re.compile(r"Tool '([\w.\-]{1,80})' completed[^\n]{0,40}Result:\s{0,4}")
@@ -400,19 +354,9 @@ _PROMPT = re.compile(r"Enter your prompt[^:\n]{0,80}:\s{0,4}")
 _HEAD_LENGTH = 200
 
 
-def has_records(text: str) -> bool:
-    """Return whether a line of a text begins a log record."""
-    lines = text.split("\n")
-    return any(
-        _RECORD_START.match(line, 0, _HEAD_LENGTH) for line in lines if line[:1].isdigit()
-    ) or bool(_find_starts(lines, _BRIEF_START))
-
-
-def find_record_starts(lines: list[str]) -> list[tuple[int, re.Match[str]]] | None:
-    """Return the lines that begin a record; None if the text is not a log."""
-    starts = _find_starts(lines, _RECORD_START) or _find_starts(lines, _BRIEF_START)
-    filled = sum(1 for line in lines[: starts[0][0]] if line.strip()) if starts else 0
-    return starts if len(starts) > 1 and filled * 2 <= len(starts) else None
+def _find_record_starts(lines: list[str]) -> list[tuple[int, re.Match[str]]]:
+    """Return the lines that begin a log record."""
+    return _find_starts(lines, _RECORD_START) or _find_starts(lines, _BRIEF_START)
 
 
 def _find_starts(lines: list[str], pattern: re.Pattern[str]) -> list[tuple[int, re.Match[str]]]:
@@ -471,64 +415,53 @@ class _LogWriter:
         """Add the record in the lines from `first` to `last`."""
         builder, pointer = self._builder, self._pointer_for(first, last)
         head = text[:_HEAD_LENGTH]
-        if (call := parse_call_line(text)) is not None:
-            builder.begin_turn()
-            builder.add_call(call, pointer, "assistant")
-        elif (result := parse_result_line(text)) is not None:
-            name, output = result
-            builder.add_result(ToolResult(output, pointer, name=name, actor="tool"))
+        if (result := parse_result_line(text)) is not None:
+            builder.add_result(ToolResult(result[1], pointer, name=result[0], actor="tool"))
         elif prepared := _TOOLS_PREPARED.search(head):
             builder.begin_turn()
             self._prepared_tools, self._prepared_line = _NAME.findall(head, prepared.end()), first
-        elif arguments_match := _TOOL_ARGUMENTS.search(head):
-            arguments, bare = parse_arguments(text[arguments_match.end() :])
+        elif given := _TOOL_ARGUMENTS.search(head):
             name = self._prepared_tools[0] if self._prepared_tools else "tool"
-            if self._prepared_tools:
-                # From the record that names the tool to the one with its arguments.
-                pointer = self._pointer_for(self._prepared_line, last)
-            self._announced_call = builder.add_call(
-                ToolCall(name, arguments, bare), pointer, "assistant"
-            )
+            # From the record that names the tool to the one with its arguments.
+            pointer = self._pointer_for(self._prepared_line or first, last)
+            call = ToolCall(name, *parse_arguments(text[given.end() :]))
+            self._announced_call = builder.add_call(call, pointer, _AGENT)
         elif done := _TOOL_COMPLETED.search(head):
             self._announced_call = None
             builder.add_result(ToolResult(text[done.end() :], pointer, name=done[1], actor="tool"))
             if not self._prepared_tools:
                 # The log does not mark turns: calls after a result belong to a later turn.
                 builder.begin_turn()
+        elif (call := parse_call_line(text)) is not None:
+            builder.begin_turn()
+            builder.add_call(call, pointer, _AGENT)
         elif started := _TOOL_STARTED.search(head):
-            self._add_started_call(started[1] or started[2], pointer)
+            announced, self._announced_call = self._announced_call, None
+            # Logged already with its arguments, which some versions log for the first call only.
+            if announced is None or announced.name != started[1]:
+                builder.add_call(ToolCall(started[1]), pointer, _AGENT)
         elif thought := _THOUGHT.search(head):
             builder.begin_turn()
-            builder.add_message(Kind.REASONING, text[thought.end() :], pointer, "assistant")
-        elif _has_call(text):
-            self._add_written_call(text, split_segments(text), pointer)
+            builder.add_message(Kind.REASONING, text[thought.end() :], pointer, _AGENT)
         else:
-            self._add_notice(text, pointer)
+            self._add_other(text, pointer)
 
-    def _add_written_call(self, text: str, segments: list[Segment], pointer: str) -> None:
-        """Add the thought and the action of a record, as loops of browser agents log them."""
-        self._builder.begin_turn()
+    def _add_other(self, text: str, pointer: str) -> None:
+        """Add a record with an action in it, as loops of browser agents log them, or a notice."""
+        builder, segments = self._builder, split_segments(text)
+        if not any(segment.call for segment in segments):
+            lists = list(find_checklists(text))
+            if lists:
+                builder.add_plan(text[lists[0][0] : lists[-1][1]], pointer, "log")
+            else:
+                builder.add_message(Kind.SYSTEM, text, pointer, "log")
+            return
+        builder.begin_turn()
         for segment in segments:
             content = text[segment.start : segment.end].strip()
             if segment.call is not None:
-                self._builder.add_call(segment.call, pointer, "assistant")
+                builder.add_call(segment.call, pointer, _AGENT)
             elif segment.kind == "result":
-                self._builder.add_result(ToolResult(content, pointer, actor="tool"))
+                builder.add_result(ToolResult(content, pointer, actor="tool"))
             else:
-                self._builder.add_message(Kind.REASONING, content, pointer, "assistant")
-
-    def _add_started_call(self, name: str, pointer: str) -> None:
-        """Add a call, unless the record with its arguments has already added it.
-
-        Older versions log the arguments of the first call only, or none.
-        """
-        announced, self._announced_call = self._announced_call, None
-        if announced is None or announced.name != name:
-            self._builder.add_call(ToolCall(name), pointer, "assistant")
-
-    def _add_notice(self, text: str, pointer: str) -> None:
-        lists = list(find_checklists(text))
-        if lists:
-            self._builder.add_plan(text[lists[0][0] : lists[-1][1]], pointer, "log")
-        else:
-            self._builder.add_message(Kind.SYSTEM, text, pointer, "log")
+                builder.add_message(Kind.REASONING, content, pointer, _AGENT)

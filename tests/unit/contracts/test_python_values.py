@@ -14,7 +14,7 @@ from planproof.contracts.python_values import (
     find_shell_text,
     parse_python,
 )
-from planproof.core.contract import Condition, Truth
+from planproof.core.contract import Condition, SqlCondition, Truth
 
 MATCH, MISMATCH, UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
 
@@ -248,11 +248,37 @@ def test_names_of_calls_are_compared(wanted: str, text: str, truth: Truth) -> No
         (Condition(any_of=("a.csv",)), "f('b.csv', x)", UNKNOWN),
         (Condition(number=3), "f('b', 3)", MATCH),
         (Condition(not_=("b",)), "f('a', 'b')", MISMATCH),
+        (Condition(any_of=("a",), not_=("b",)), "f('a', 'b')", MISMATCH),
+        (Condition(not_=("b",)), "f('a', x)", UNKNOWN),
         (Condition(calls=("f",)), "if 0: f()", MISMATCH),
+        (Condition(program=("f",)), "f()", MISMATCH),
+        (Condition(sql=SqlCondition(verb="delete")), "f('delete from a')", MATCH),
+        (Condition(sql=SqlCondition(verb="delete")), "f('select 1 from a')", MISMATCH),
+        (Condition(sql=SqlCondition(verb="delete")), "f('delete')", MISMATCH),
+        (Condition(sql=SqlCondition(verb="delete")), "f(x)", UNKNOWN),
+        (Condition(any_value=True), "f()", MATCH),
     ],
 )
 def test_conditions_on_a_call(condition: Condition, text: str, truth: Truth) -> None:
     assert check_call(condition, only(text)) is truth
+
+
+@pytest.mark.parametrize(
+    ("text", "neutral"),
+    [
+        ("len(x)", True),
+        ("import json\njson.loads(x)", True),
+        ("from json import loads\nloads(x)", True),
+        ("open(x)", False),
+        ("f(x)", False),
+        ("x.len()", False),
+        ("from shop import len\nlen(x)", False),
+        ("import sys\nsys.exit()", False),
+        ("import os\nos.remove(x)", False),
+    ],
+)
+def test_neutral_calls(text: str, neutral: bool) -> None:
+    assert only(text).is_neutral is neutral
 
 
 @pytest.mark.parametrize(

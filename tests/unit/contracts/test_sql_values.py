@@ -71,6 +71,9 @@ def test_a_statement_is_parsed(text: str, verb: str, tables: set[str], columns: 
         (SqlCondition(verb="select"), "select " + "1," * 9_000, UNKNOWN),
         (SqlCondition(verb="select"), "x" * 60_000, UNKNOWN),
         (SqlCondition(tables=("a",)), "select " + "(" * 1_000, UNKNOWN),
+        (SqlCondition(verb="select"), "select " + "x join y " * 20, UNKNOWN),
+        (SqlCondition(verb="select"), "select " + "on, " * 20 + "x join y " * 20, UNKNOWN),
+        (SqlCondition(tables=("b",)), "select 1 from a" + " join b on 1 = 1" * 20, MATCH),
     ],
 )
 def test_conditions_on_sql(condition: SqlCondition, text: str, truth: Truth) -> None:

@@ -36,6 +36,8 @@ from planproof.contracts.text_values import (
         ("!!", "wow!!"),
         ("北京", "我在北京市"),
         ("007", "agent 007"),
+        ("ORD-7", "ORD-7's items"),
+        ("ORD-7", "https://x.com/?id=ORD-7&x=1"),
         ("customer", "the customer's order"),
     ],
 )

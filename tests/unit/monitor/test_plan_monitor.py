@@ -174,7 +174,7 @@ def test_what_its_result_can_not_change_is_proven_before_it_comes(
     [
         ({**READ, "id": "e1"}, "was already observed"),
         ({**READ, "id": "p", "name": "other"}, "may only add"),
-        ({"kind": "nonsense"}, "must be one of"),
+        ({"kind": "nonsense"}, "Invalid enum value 'nonsense'"),
         ("text", "must be an object"),
     ],
 )

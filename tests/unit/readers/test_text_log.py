@@ -160,7 +160,7 @@ def test_the_lines_of_a_planner_and_its_interns(document: Any) -> None:
         ("action", "python", "search('bug')"),
         ("message", None, "Thought: It is in a.py.\nAction: none"),
     ]
-    assert [part.why for part in trace.skipped] == [
+    assert [part.why for part in trace.skipped if part.pointer != "/instance_id"] == [
         "the log repeats from here on",
         "repeats the preceding turn",
     ]

@@ -39,8 +39,12 @@ class Archive:
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise self._invalid_archive_error(name, error) from error
-        self._samples = [entry for entry in self._file.infolist() if _is_sample(entry.filename)]
+            raise _invalid_archive_error(name, error) from error
+        self._samples = [
+            entry
+            for entry in self._file.infolist()
+            if entry.filename.startswith("samples/") and entry.filename.endswith(".json")
+        ]
         if not self._samples:
             raise InvalidInput(
                 "is a ZIP archive without samples of an Inspect log.",
@@ -79,24 +83,17 @@ class Archive:
                 advice="Write the log as JSON: `inspect log convert --to json`.",
             ) from error
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
-            raise self._invalid_archive_error(where, error) from error
+            raise _invalid_archive_error(where, error) from error
         if len(data) > self.limits.bytes:
             raise limit_error(
                 f"unpacks to more than the limit of {self.limits.bytes:,} bytes.", where
             )
         return data
 
-    @staticmethod
-    def _invalid_archive_error(where: str, error: Exception) -> InvalidInput:
-        return InvalidInput(
-            f"is a ZIP archive that can't be read: {error}.",
-            where=where,
-            advice="Copy it again; it may be truncated.",
-        )
 
-
-def _is_sample(name: str) -> bool:
-    return name.startswith("samples/") and name.endswith(".json")
+def _invalid_archive_error(where: str, error: Exception) -> InvalidInput:
+    what, advice = f"is a ZIP archive that can't be read: {error}.", "It may be truncated."
+    return InvalidInput(what, where=where, advice=advice)
 
 
 def _strip_sample_path(name: str) -> str:

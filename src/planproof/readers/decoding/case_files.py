@@ -175,35 +175,17 @@ def line_too_long_error(where: str, limits: Limits) -> InvalidInput:
 def _parse_json(data: bytes, name: str) -> Json:
     if not data.strip():
         raise InvalidInput("is empty.", where=name, advice=_FORM)
+    opened = data.count(b"{") + data.count(b"[")
     try:
         value = json.loads(data)
-    except json.JSONDecodeError as error:
-        location = f"line {error.lineno}, " if b"\n" in data else ""
-        raise InvalidInput(
-            f"is not valid JSON: {error.msg} ({location}column {error.colno}).",
-            where=name,
-            advice=_FORM,
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"byte {error.start} is not valid {error.encoding.upper()}.",
-            where=name,
-            advice="Save the file as UTF-8 text.",
-        ) from error
+        if opened > _DEEPEST and is_deeper_than(value, _DEEPEST):
+            raise RecursionError
     except RecursionError as error:
-        raise _nesting_error(name) from error
+        what, advice = "is nested too deeply.", "Check the program that wrote the file."
+        raise InvalidInput(what, where=name, advice=advice) from error
     except ValueError as error:
-        raise InvalidInput(f"contains a number that is too long ({error}).", where=name) from error
-    opened = data.count(b"{") + data.count(b"[")
-    if opened > _DEEPEST and is_deeper_than(value, _DEEPEST):
-        raise _nesting_error(name)
+        raise InvalidInput(f"is not valid JSON: {error}.", where=name, advice=_FORM) from error
     return value
-
-
-def _nesting_error(name: str) -> InvalidInput:
-    return InvalidInput(
-        "is nested too deeply.", where=name, advice="Check the program that wrote the file."
-    )
 
 
 def _skip_rest_of_line(lines: Readable, at_once: int) -> None:

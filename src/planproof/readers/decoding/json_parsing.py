@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from planproof.core.content import Json
 from planproof.core.json_values import (
     NOT_STRICT_ERRORS,
     has_more_values,
     is_deeper_than,
-    is_list,
     is_object,
     parse_strict,
 )
@@ -60,94 +59,63 @@ class Parser:
         Return None if the text is none of these.
         """
         lines = text.split("\n")
-        values = self._parse_clean_lines(lines if lines[-1] else lines[:-1], text)
-        if values is not None:
-            return tuple(enumerate(values, 1))
         filled = [line for line in lines if not _is_blank(line)]
         if _is_event_stream(filled):
             self.check_values(text)
             return tuple(self._parse_event_stream(lines))
         opened = sum(line.startswith(("{", "[")) or line.lstrip()[:1] in "{[" for line in filled)
-        before = len(self.skipped)
-        is_indented = filled[:1] and filled[0].rstrip() in ("{", "[")
-        if opened * 2 >= len(filled) or is_indented:
+        if opened * 2 >= len(filled):
             self.check_values(text)
-        if opened * 2 < len(filled):
-            found = self._parse_indented(lines) if is_indented else None
-            return found or self._parse_logged(lines, text)
-        records = tuple(
-            record
-            for record in self.parse_records(enumerate(lines, 1))
-            if is_object(record[1])
-            or is_list(record[1])
-            or self.skip(record[0], "not a JSON object or array")
-        )
-        if not records or len(records) * 2 < len(filled):
+            before = len(self.skipped)
+            records = tuple(
+                record
+                for record in self.parse_records(enumerate(lines, 1))
+                if isinstance(record[1], (dict, list))
+                or self.skip(record[0], "not a JSON object or array")
+            )
+            if records and len(records) * 2 >= len(filled):
+                return records
             del self.skipped[before:]
-            return self._parse_logged(lines, text)
-        return records
+        is_indented = bool(filled) and filled[0].rstrip() in ("{", "[")
+        return self._parse_blocks(lines, text, is_log=not is_indented)
 
-    def _parse_indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
-        """Parse values that span several lines; None if there are none, or too much other text."""
-        before = len(self.skipped)
-        reached, beside = 0, 0
-        blocks: list[tuple[int, str]] = []
-        for number, count, block in iter_json_blocks(lines):
-            beside += self._skip_between(lines, reached, number - 1)
-            reached = number - 1 + count
-            blocks.append((number, block))
-        beside += self._skip_between(lines, reached, len(lines))
-        records = tuple(self.parse_records(iter(blocks)))
-        if not records or beside * 2 > len(lines):
-            del self.skipped[before:]
-            return None
-        return records
+    def _parse_blocks(
+        self, lines: list[str], text: str, *, is_log: bool
+    ) -> tuple[tuple[int, Json], ...] | None:
+        """Parse the values among other lines; None unless they are a large part of the text.
 
-    def _parse_logged(self, lines: list[str], text: str) -> tuple[tuple[int, Json], ...] | None:
-        """Parse the records in a log; None unless they are a large part of it.
-
-        Only objects with a `type` count: many logs contain JSON that is part of a text, such as the
-        arguments of a call.
+        In a log, only objects with a `type` count: many logs contain JSON that is part of a text,
+        such as the arguments of a call.
         """
-        if text.count('"type"') < _MIN_LOGGED_RECORDS:
-            return None
-        blocks = list(iter_json_blocks(lines))
+        least = _MIN_LOGGED_RECORDS if is_log else 1
+        blocks = (
+            list(iter_json_blocks(lines)) if text.count('"type"') >= least or not is_log else []
+        )
         if sum(len(block) for _, _, block in blocks) * _MIN_LOGGED_SHARE < len(text):
             return None
         self.check_values(text)
+        before = len(self.skipped)
         records: list[tuple[int, Json]] = []
         stretches: list[tuple[int, int]] = []
         length = reached = 0
         for number, count, block in blocks:
             try:
-                value = parse_strict(block)
-            except NOT_STRICT_ERRORS:
+                value = self.parse(block, f"L{number}")
+            except json.JSONDecodeError:
                 continue
-            if is_object(value) and isinstance(value.get("type"), str):
+            if not is_log or (is_object(value) and isinstance(value.get("type"), str)):
                 records.append((number, value))
                 stretches.append((reached, number - 1))
                 length += len(block)
                 reached = number - 1 + count
-        if len(records) < _MIN_LOGGED_RECORDS or length * _MIN_LOGGED_SHARE < len(text):
+        if len(records) < least or length * _MIN_LOGGED_SHARE < len(text):
+            del self.skipped[before:]
             return None
-        if is_deeper_than([value for _, value in records], self.limits.depth + 1):
-            raise self.too_deep_error()
         for start, end in (*stretches, (reached, len(lines))):
-            self._skip_between(lines, start, end, "text of the log around JSON values")
+            first = next((n for n in range(start, end) if not _is_blank(lines[n])), None)
+            if first is not None:
+                self.skip(first + 1, "text between JSON values, or truncated JSON")
         return tuple(records)
-
-    def _skip_between(
-        self,
-        lines: list[str],
-        start: int,
-        end: int,
-        why: str = "text between JSON values, or truncated JSON",
-    ) -> int:
-        """Note the lines printed between two values; return how many are not blank."""
-        filled = [number for number in range(start, end) if not _is_blank(lines[number])]
-        if filled:
-            self.skip(filled[0] + 1, why)
-        return len(filled)
 
     def is_malformed_json(self, text: str, failure: json.JSONDecodeError) -> bool:
         """Return whether a text that did not parse was meant to be JSON."""
@@ -173,17 +141,6 @@ class Parser:
             where=self._describe_location(),
             advice="No agent framework writes such traces; check the program that wrote the file.",
         )
-
-    def _parse_clean_lines(self, lines: list[str], text: str) -> list[Json] | None:
-        """Parse lines with one object each; None if a line may need special handling."""
-        if not all(line.startswith("{") for line in lines):
-            return None
-        self.check_values(text)
-        try:
-            values = list(map(parse_strict, lines))
-        except NOT_STRICT_ERRORS:
-            return None
-        return None if is_deeper_than(values, self.limits.depth + 1) else values
 
     def parse_records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
         """Yield the values of numbered lines; skip lines that are not JSON."""
@@ -211,39 +168,29 @@ class Parser:
     def _parse_leniently(self, text: str) -> Json:
         """Parse JSON that is not strict, and note what was replaced."""
         decoder = json.JSONDecoder(
-            parse_constant=self._parse_constant,
-            parse_int=self._parse_int,
-            parse_float=self._parse_float,
+            parse_constant=self._keep_as_text,
+            parse_int=lambda number: self._parse_number(int, number),
+            parse_float=lambda number: self._parse_number(float, number),
         )
-        return self._replace_surrogates(decoder.decode(text))
+        value = decoder.decode(text)
+        written = json.dumps(value, ensure_ascii=False)
+        mended = replace_lone_surrogates(written, self)
+        return value if mended is written else json.loads(mended)
 
-    def _replace_surrogates(self, value: Json) -> Json:
-        text = json.dumps(value, ensure_ascii=False)
-        mended = replace_lone_surrogates(text, self)
-        return value if mended is text else json.loads(mended)
-
-    def _parse_constant(self, text: str) -> str:
-        self._add_note(f"{text} is not a valid JSON number; read as text")
-        return text
-
-    def _parse_int(self, text: str) -> int | str:
+    def _parse_number(self, parse: Callable[[str], float], text: str) -> float | str:
         try:
-            return int(text)
-        except ValueError:
-            self._add_note("a number with thousands of digits; read as text")
-            return text
+            number = parse(text)
+        except ValueError:  # thousands of digits
+            return self._keep_as_text(text)
+        return number if parse is int or math.isfinite(number) else self._keep_as_text(text)
 
-    def _parse_float(self, text: str) -> float | str:
-        number = float(text)
-        if math.isfinite(number):
-            return number
-        self._add_note(f"{text[:40]} is too large a number; read as text")
-        return text
-
-    def _add_note(self, why: str) -> None:
-        note = SkippedPart(self._pointer, why)
+    def _keep_as_text(self, number: str) -> str:
+        note = SkippedPart(
+            self._pointer, f"{number[:40]} is an invalid or too large number; read as text"
+        )
         if note not in self.skipped[-3:]:
             self.skipped.append(note)
+        return number
 
 
 def too_many_values_error(limit: int, where: str) -> InvalidInput:

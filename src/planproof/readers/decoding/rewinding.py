@@ -39,24 +39,3 @@ class RewoundFile:
         if data.endswith(b"\n") or len(data) == size:
             return data
         return data + self._file.readline(max(size - len(data), -1))
-
-
-class RecordingFile:
-    """Reads a file and keeps what was read in `recorded`, until recording stops."""
-
-    def __init__(self, file: Readable) -> None:
-        self._file = file
-        self._is_recording = True
-        self.recorded = bytearray()
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, at most `size`."""
-        data = self._file.read(size)
-        if self._is_recording:
-            self.recorded += data
-        return data
-
-    def stop_recording(self) -> None:
-        """Stop recording, and discard what was recorded."""
-        self._is_recording = False
-        self.recorded.clear()

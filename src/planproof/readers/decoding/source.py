@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
 import hashlib
 import json
@@ -40,13 +39,6 @@ def gc_paused() -> Generator[None, None, None]:
 SourceForm: TypeAlias = Literal["json", "jsonl", "text", "archive"]
 
 _MAX_SCALAR_LENGTH = 400
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +110,12 @@ class Source:
             raise _too_large_error(len(data), limits, name)
         if is_archive(data):
             return cls(name, "archive", Archive(data, name, limits), _digest=_compute_digest(data))
-        encoding, start = "utf-8", 0
-        for mark, marked in _BYTE_ORDER_MARKS:
-            if data.startswith(mark):
-                encoding, start = marked, len(mark)
-                break
+        encoding = json.detect_encoding(data)
         try:
-            text = str(memoryview(data)[start:], encoding)
+            text = data.decode(encoding)
         except UnicodeDecodeError as error:
             raise InvalidInput(
-                f"byte {error.start + start} is not valid {encoding.upper()}.",
+                f"byte {error.start} is not valid {encoding.upper()}.",
                 where=name,
                 advice="Save the trace as UTF-8 text; unpack it first if it is an archive.",
             ) from error

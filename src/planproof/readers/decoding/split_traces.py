@@ -6,6 +6,7 @@ spans may have more than one trace id.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -150,12 +151,12 @@ def _build_traces(
 def make_ids_unique(ids: Iterable[str | None]) -> Iterator[str]:
     """Yield the ids, with a suffix where one is repeated; for None, the 1-based position."""
     used: set[str] = set()
+    again: Counter[str] = Counter()
     for number, id_ in enumerate(ids, 1):
         name = base = id_ or str(number)
-        again = 2
         while name in used:
-            name = f"{base}-{again}"
-            again += 1
+            again[base] += 1
+            name = f"{base}-{again[base] + 1}"
         used.add(name)
         yield name
 
@@ -230,49 +231,35 @@ def split_by_trace_id(source: Source) -> dict[str, Json]:
     batches = [values] if is_object(values) else values
     if not is_list(batches) or not batches or not is_object(batches[0]):
         return {}
+    apart: dict[str, Json]
     if key := key_with_list(batches[0], _RESOURCE_KEYS):
         resources = [item for batch in batches for item in _list_objects(batch, key)]
-        apart = _group_items(resources, (_SCOPE_KEYS, ("spans",)))
-        apart = {id_: {key: own} for id_, own in apart.items()}
-    elif is_object(values):
-        holder = key_with_list(values, _SPAN_LIST_KEYS)
-        apart = {} if holder is None else _group_spans(values[holder])
-        apart = {id_: {**values, holder: own} for id_, own in apart.items()}
+        grouped = _group_items(resources, (_SCOPE_KEYS, ("spans",)))
+        apart = {id_: {key: own} for id_, own in grouped.items()}
     else:
-        apart = _group_spans(batches)
+        whole: dict[str, Json] = values if is_object(values) else {}
+        holder = key_with_list(whole, _SPAN_LIST_KEYS)
+        spans = whole[holder] if holder else [] if whole else batches
+        is_known = all(map(_get_trace_id, islice(spans, SNIFF_LIMIT)))
+        grouped = _group_items(spans, ()) if is_known else {}
+        apart = {id_: {**whole, holder: own} if holder else own for id_, own in grouped.items()}
     return apart if len(apart) > 1 else {}
 
 
-def _group_spans(spans: list[Json]) -> dict[str, Json]:
-    """Group spans by trace id; empty if one of the first values is not a span."""
-    if not all(map(_get_trace_id, islice(spans, SNIFF_LIMIT))):
-        return {}
-    apart: dict[str, Json] = {}
-    for span in spans:
-        apart.setdefault(_get_trace_id(span) or next(iter(apart)), []).append(span)
-    return apart
-
-
-def _group_items(
-    items: list[dict[str, Json]], levels: Sequence[Sequence[str]]
-) -> dict[str, list[Json]]:
+def _group_items(items: list[Json], levels: Sequence[Sequence[str]]) -> dict[str, list[Json]]:
     """Group spans, or copies of the items that hold them, by trace id.
 
     In OTLP resources hold scopes, and scopes hold spans: `levels` are the keys of each list.
     """
     apart: dict[str, list[Json]] = {}
     for item in items:
-        key = key_with_list(item, levels[0]) if levels else None
         if not levels:
-            id_ = _get_trace_id(item)
-            own: dict[str, Json] = {id_: item} if id_ else {}
-        elif key is not None:
-            inside = _group_items(_list_objects(item, key), levels[1:])
-            own = {id_: {**item, key: part} for id_, part in inside.items()}
-        else:
-            own = {}
-        for id_, part in own.items():
-            apart.setdefault(id_, []).append(part)
+            # A value without an id stays with the first trace.
+            if id_ := _get_trace_id(item) or next(iter(apart), None):
+                apart.setdefault(id_, []).append(item)
+        elif key := key_with_list(item, levels[0]):
+            for id_, part in _group_items(_list_objects(item, key), levels[1:]).items():
+                apart.setdefault(id_, []).append({**item, key: part})
     return apart
 
 

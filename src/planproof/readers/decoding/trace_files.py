@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 from planproof.core.case import Case
 from planproof.core.content import Json
@@ -25,19 +26,23 @@ from planproof.readers.decoding.case_files import (
     RawLine,
     build_raw_line,
     iter_raw_lines,
-    line_too_long_error,
     parse_case_line,
     parse_cases,
 )
-from planproof.readers.decoding.json_array import ArrayElements
-from planproof.readers.decoding.rewinding import Readable, RecordingFile, RewoundFile
+from planproof.readers.decoding.json_parsing import limit_error
+from planproof.readers.decoding.rewinding import Readable, RewoundFile
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import find_trace_id, split_by_trace_id, split_traces
+from planproof.readers.decoding.split_traces import find_trace_id, split_traces
 from planproof.readers.recognition import Reader, detect_reader
-from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
 _BLANK = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CHUNK = 1 << 16
+_ARRAY_ADVICE = "Write the file again: one JSON array, or one case per line."
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# Bytes that can't end an element; a comma ends one only outside all brackets.
+_SKIP_TOP_LEVEL = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
+_SKIP_NESTED = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
 
 
 def read_cases(
@@ -55,15 +60,21 @@ def read_cases(
     the user's own, by which a trace is recognised before all other readers are asked.
     """
     reading = _CaseFileReader(name, limits or Limits(), make, profiles)
-    prefix, at = read_to_first_byte(file)
-    if prefix.startswith(b"[", at):
-        buffered = RecordingFile(RewoundFile(prefix[at:], file))
-        cases = reading.read_array(buffered)
-        if cases is not None:
-            yield from cases
+    head, at = read_to_first_byte(file)
+    rest = RewoundFile(head[at:], file)
+    if head.startswith(b"[", at):
+        pieces: list[bytes] = []
+
+        def read_and_keep(size: int) -> bytes:
+            pieces.append(rest.read(size))
+            return pieces[-1]
+
+        is_array = reading.is_array_of_cases(read_and_keep)
+        rest = RewoundFile(b"".join(pieces), rest)
+        if is_array:
+            yield from reading.read_array(rest.read)
             return
-        prefix = prefix[:at] + bytes(buffered.recorded)
-    yield from reading.read_lines(RewoundFile(prefix, file))
+    yield from reading.read_lines(RewoundFile(head[:at], rest))
 
 
 def read_trace_file(
@@ -88,35 +99,21 @@ class _CaseFileReader:
     profiles: Sequence[Reader] = ()
     is_trace: bool = False
 
-    def read_array(self, file: RecordingFile) -> Iterator[CaseLine] | None:
-        """Return the cases of an array; None if it is one trace, or of an unknown format."""
-        elements = self._iter_elements(file)
-        opening: list[RawLine] = []
-        together: list[Json] = []
-        size = 0
+    def is_array_of_cases(self, read: Callable[[int], bytes]) -> bool:
+        """Return whether a file that begins with a bracket is an array of cases."""
         try:
-            for element in islice(elements, SNIFF_LIMIT):
-                opening.append(element)
-                if element.error is not None:
-                    continue
-                size += len(element.data)
-                value = _parse_json(element)
-                if not together and (self.make or _is_case(value)):
-                    file.stop_recording()
-                    return parse_cases(chain(opening, elements), self.make)
-                if not isinstance(value, (dict, list)):
-                    return None
-                together.append(value)
-                # A few large elements are enough; more may take too much memory.
-                if size > self.limits.values:
-                    break
+            opening = _read_through_valid(self._iter_elements(read))
         except InvalidInput:
-            return None
-        begins = Source("", "json", together)
-        if split_by_trace_id(begins) or not split_traces(begins, self.profiles):
-            return None
-        file.stop_recording()
-        return self._iter_traces(chain(opening, elements))
+            return False
+        return bool(opening) and (self.make is not None or _is_case(_parse_json(opening[-1])))
+
+    def read_array(self, read: Callable[[int], bytes]) -> Iterator[CaseLine]:
+        """Yield the cases of an array, one at a time."""
+        return parse_cases(self._iter_elements(read), self.make)
+
+    def _iter_elements(self, read: Callable[[int], bytes]) -> Iterator[RawLine]:
+        for number, data in enumerate(split_array(read, self.name, self.limits), 1):
+            yield build_raw_line(data, f"{self.name}, item {number}", self.limits)
 
     def read_lines(self, file: Readable) -> Iterator[CaseLine]:
         """Yield the cases of the lines, each by itself or all as one document."""
@@ -161,15 +158,6 @@ class _CaseFileReader:
             return len(begins) > 1 and self._is_claimed(together)
         return isinstance(begins[0], (dict, list))
 
-    def _iter_elements(self, file: RecordingFile) -> Iterator[RawLine]:
-        elements = ArrayElements(file.read, self.name, self.limits)
-        for number, data in enumerate(elements, 1):
-            where = f"{self.name}, item {number}"
-            if data is None:
-                yield RawLine(where, b"", line_too_long_error(where, self.limits))
-            else:
-                yield build_raw_line(data, where, self.limits)
-
     def read_document(self, file: Readable) -> Iterator[CaseLine]:
         """Yield the cases of a file that has to be read as a whole."""
         data = file.read(self.limits.bytes + 1)
@@ -200,29 +188,21 @@ class _CaseFileReader:
 
     def _iter_traces(self, lines: Iterable[RawLine]) -> Iterator[CaseLine]:
         for number, line in enumerate(lines, 1):
-            one = self._parse_source(line)
-            if isinstance(one, InvalidInput):
-                yield CaseLine(line.where, error=one)
-            else:
-                # Ids are not made unique: that would mean keeping all of them in memory.
-                id_ = find_trace_id(one.document) or str(number)
-                location = f"{self.name}#{id_}"
-                yield _build_case_line(Source(location, "json", one.document, one.skipped), id_)
-
-    def _parse_source(self, line: RawLine) -> Source | InvalidInput:
-        if line.error is not None:
-            return line.error
-        try:
-            source = Source.from_bytes(line.data, name=line.where, limits=self.limits)
-        except InvalidInput as error:
-            return InvalidInput(error.what, where=line.where, advice=error.advice)
-        if source.form == "json" and isinstance(source.document, (dict, list)):
-            return source
-        return InvalidInput(
-            "is not a trace.",
-            where=line.where,
-            advice="The file contains traces, each a JSON object or array.",
-        )
+            try:
+                if line.error is not None:
+                    raise line.error
+                one = Source.from_bytes(line.data, name=line.where, limits=self.limits)
+                value: Json = one.document
+                if one.form != "json" or not isinstance(one.document, (dict, list)):
+                    what = "is not a trace."
+                    raise InvalidInput(what, advice="Each line must be a JSON object or array.")
+            except InvalidInput as error:
+                told = InvalidInput(error.what, where=line.where, advice=error.advice)
+                yield CaseLine(line.where, error=told)
+                continue
+            # Ids are not made unique: that would mean keeping all of them in memory.
+            id_ = find_trace_id(value) or str(number)
+            yield _build_case_line(Source(f"{self.name}#{id_}", "json", value, one.skipped), id_)
 
 
 def read_to_first_byte(file: Readable) -> tuple[bytes, int]:
@@ -236,6 +216,54 @@ def read_to_first_byte(file: Readable) -> tuple[bytes, int]:
         if rest := prefix.removeprefix(_BYTE_ORDER_MARK).lstrip(_BLANK):
             return prefix, len(prefix) - len(rest)
     return prefix, len(prefix)
+
+
+def split_array(read: Callable[[int], bytes], name: str, limits: Limits) -> Iterator[bytes]:
+    """Yield the elements of a JSON array unparsed, so that an invalid one does not stop the rest.
+
+    What is read begins with the opening bracket.
+    """
+    buffer, position, is_first = read(1), 1, True
+    while True:
+        end = _find_element_end(buffer, position)
+        if end < 0:
+            left = len(buffer) - position
+            if left > limits.bytes:
+                raise limit_error(f"has an element of more than {limits.bytes:,} bytes.", name)
+            # As much again as there is: a long element is not searched many times.
+            more = read(max(_CHUNK, left))
+            if not more:
+                raise InvalidInput("is a truncated JSON array.", where=name, advice=_ARRAY_ADVICE)
+            buffer, position = buffer[position:] + more, 0
+            continue
+        element = buffer[position:end]
+        position, is_closed = end + 1, buffer[end : end + 1] != b","
+        # An empty array has no element; a blank one after a comma is invalid JSON.
+        if element.strip() or not (is_first and is_closed):
+            yield element
+        is_first = False
+        if is_closed:
+            break
+    rest = buffer[position:]
+    while not rest.strip() and (rest := read(_CHUNK)):
+        pass
+    if rest.strip():
+        what = "has unexpected data after the end of the JSON array."
+        raise InvalidInput(what, where=name, advice=_ARRAY_ADVICE)
+
+
+def _find_element_end(buffer: bytes, position: int) -> int:
+    """Return the index of the comma or bracket after an element; -1 if it is not in the buffer."""
+    depth = 0
+    while match := (_SKIP_NESTED if depth else _SKIP_TOP_LEVEL).match(buffer, position):
+        position = match.end() + 1
+        mark = buffer[match.end() : position]
+        if not depth and mark in (b",", b"]", b"}"):
+            return match.end()
+        if mark not in (b"[", b"{", b"]", b"}"):
+            break  # the end of the buffer, maybe inside a string
+        depth += 1 if mark in (b"[", b"{") else -1
+    return -1
 
 
 def _read_through_valid(lines: Iterator[RawLine]) -> list[RawLine]:

@@ -23,7 +23,7 @@ _MAX_DEPTH = 50
 _MAX_PURE_CHARS = 200_000
 _MESSAGE_PATH = re.compile(r"(?P<what>.*?) - at `(?:key in )?(?P<path>\$[^`]*)`$", re.DOTALL)
 _PATH_PART = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
-_UNKNOWN_FIELD = re.compile(r"unknown field `([^`]*)`")
+_FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 YamlPath: TypeAlias = tuple[str | int, ...]
@@ -48,6 +48,14 @@ def read_yaml_text(path: Path, max_bytes: int = 4 * _MAX_CHARS) -> str:
             where=str(path),
             advice="Save the file as UTF-8 text.",
         ) from error
+
+
+def split_validation_message(message: str) -> tuple[str, str]:
+    """Split a message of msgspec into what is wrong and the path of the value, such as `$.a[0]`."""
+    match = _MESSAGE_PATH.match(message)
+    what, path = (match["what"], match["path"]) if match else (message, "$")
+    field = _FIELD.search(what)
+    return what, f"{path}.{field[1]}" if field else path
 
 
 class _UnexpectedColon(Exception):
@@ -137,10 +145,8 @@ class YamlDocument:
         return f"{self._name}, {node.position}"
 
     def _locate_message(self, message: str) -> InvalidInput:
-        match = _MESSAGE_PATH.match(message)
-        what, path = (match["what"], match["path"]) if match else (message, "$")
-        unknown = _UNKNOWN_FIELD.search(what)
-        return self.error(f"{what}.", f"{path}.{unknown[1]}" if unknown else path)
+        what, path = split_validation_message(message)
+        return self.error(f"{what}.", path)
 
     def _parse(self, text: str, *, is_pure: bool) -> Iterator[Any]:
         """Yield the parser's events: they show anchors and tags, which nodes do not."""

@@ -10,15 +10,8 @@ from planproof.core.json_values import is_object, parse_embedded_json
 
 _FENCE = "```"
 _INTERPRETERS = {
-    "": "python",
-    "py": "python",
-    "python": "python",
-    "python3": "python",
-    "sh": "sh",
-    "bash": "sh",
-    "shell": "sh",
-    "zsh": "sh",
-    "console": "sh",
+    **dict.fromkeys(("", "py", "python", "python3"), "python"),
+    **dict.fromkeys(("sh", "bash", "shell", "zsh", "console"), "sh"),
     "sql": "sql",
     "js": "javascript",
     "javascript": "javascript",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TypeAlias
 
 from planproof.core.content import Json
@@ -48,15 +48,7 @@ def take_first_entries(
     is_entry: Callable[[dict[str, Json]], bool] | None = None,
 ) -> Sequence[Json]:
     """Return the first entries, without pointers, for format detection."""
-    document = source.document
-    if source.form == "jsonl":
-        return [value for _, value in document[:SNIFF_LIMIT]]
-    if is_object(document):
-        if is_entry is not None and is_entry(document):
-            return (document,)
-        key = key_with_list(document, list_keys)
-        document = document[key] if key is not None else ()
-    return document[:SNIFF_LIMIT] if is_list(document) else ()
+    return [value for _, value in islice(iter_entries(source, list_keys, is_entry), SNIFF_LIMIT)]
 
 
 def iter_items(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:

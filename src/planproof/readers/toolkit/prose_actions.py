@@ -8,36 +8,22 @@ an agent that is known to drive a browser and was just sent to work.
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
-from planproof.readers.toolkit.entries import PointerFactory
+from planproof.readers.toolkit.entries import PointerFactory, make_constant_pointer
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
 
-_VERBS = {
-    "clicked": "click",
-    "downloaded": "download",
-    "entered": "enter",
-    "executed": "execute",
-    "hovered": "hover",
-    "moved": "move",
-    "navigated": "navigate",
-    "opened": "open",
-    "paged": "page",
-    "pressed": "press",
-    "ran": "run",
-    "scrolled": "scroll",
-    "searched": "search",
-    "selected": "select",
-    "submitted": "submit_form",
-    "summarized": "summarize",
-    "typed": "type",
-    "visited": "visit",
-    "waited": "wait",
-    "went": "go",
-}
+_REPORTED_VERBS = (
+    "clicked:click downloaded:download entered:enter executed:execute hovered:hover moved:move "
+    "navigated:navigate opened:open paged:page pressed:press ran:run scrolled:scroll "
+    "searched:search selected:select submitted:submit_form summarized:summarize typed:type "
+    "visited:visit waited:wait went:go"
+)
+_VERBS = {told: name for told, _, name in (pair.partition(":") for pair in _REPORTED_VERBS.split())}
 # The sentences of the program itself; a model that imitates it uses other ones.
 _PROGRAM_REPORT = re.compile(
     r"I (?:(?:clicked|hovered over|selected) (?:'.{1,1000}'|the control|the browser back button)"
@@ -48,9 +34,7 @@ _PROGRAM_REPORT = re.compile(
 _BROWSER_AGENT = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
 # Warnings of the program's libraries may come before its own words.
 _WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
-_ACTION_SENTENCE = rf"\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)"
-_ACTION_REPORT = re.compile(_ACTION_SENTENCE)
-_ACTION_REPORT_AFTER_WARNINGS = re.compile(_WARNINGS + _ACTION_SENTENCE)
+_ACTION_REPORT = re.compile(rf"{_WARNINGS}\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)")
 _SENTENCE_ENDS = tuple(".!?'\"")
 _MAX_BLANKS = 8
 _PAGE_ADDRESS = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
@@ -79,23 +63,17 @@ def parse_reported_action(text: str, *, by_program: bool = False) -> ReportedAct
 
     With `by_program`, the text comes from a program that reports what it did.
     """
-    initial = text[: _MAX_BLANKS + 1].lstrip()[:1]
-    match = _ACTION_REPORT.match(text) if initial == "I" else None
-    if match is None and "Warning: " in text[:_SEARCH_LIMIT]:
-        match = _ACTION_REPORT_AFTER_WARNINGS.match(text)
+    match = _ACTION_REPORT.match(text)
     if match is not None:
-        name, start, cut = (
-            _VERBS[match["verb"]],
-            match.start("told"),
-            _find_sentence_end(text, match.end()),
-        )
+        name, start = _VERBS[match["verb"]], match.start("told")
+        cut = _find_sentence_end(text, match.end())
     else:
-        page = _PAGE_ADDRESS.match(text) if initial == "A" else None
+        page = _PAGE_ADDRESS.match(text)
         if page is None:
             return None
         name, start, cut = "open", 0, page.end()
     reported = by_program and _PROGRAM_REPORT.fullmatch(text[start:cut].strip())
-    if not reported and not _mentions_page(text[cut : cut + _SEARCH_LIMIT]):
+    if not reported and not _PAGE_MENTION.search(text, cut, cut + _SEARCH_LIMIT):
         return None
     answer = _FINAL_ANSWER.search(text, cut) if "FINAL ANSWER:" in text else None
     close = answer.start() if answer is not None else len(text)
@@ -118,12 +96,6 @@ def _find_sentence_end(text: str, start: int) -> int:
     return len(text)
 
 
-def _mentions_page(text: str) -> bool:
-    # Plain words first: a case-insensitive pattern takes ten times as long to find nothing.
-    lower = text.lower()
-    return ("screenshot" in lower or "viewport" in lower) and _PAGE_MENTION.search(text) is not None
-
-
 def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
@@ -138,7 +110,6 @@ def add_reported_action(
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
 _RUN_RESULT_PREFIXES = ("exitcode:", "exit code:", "code output:", "the script ran")
 _NO_CODE_PREFIXES = ("there is no code", "no code block")
-_INITIALS = frozenset("cCeEnNtT")
 
 
 def is_executor(name: str) -> bool:
@@ -153,138 +124,98 @@ def is_run_result(text: str) -> bool:
 
 def is_execution_report(text: str) -> bool:
     """Return whether a program that runs code reports that it ran some, or had none to run."""
-    return _starts_with(text, _RUN_RESULT_PREFIXES) or _starts_with(text, _NO_CODE_PREFIXES)
-
-
-@dataclass(slots=True)
-class _PendingMessage:
-    """A message with code, not known yet to have been run."""
-
-    text: str
-    pointer_for: PointerFactory
-    actor: str
-    blocks: list[CodeBlock]
-    turn: int
-    time: str | None
-    added: int = 0
+    return _starts_with(text, _RUN_RESULT_PREFIXES + _NO_CODE_PREFIXES)
 
 
 class CodeRuns:
-    """Defers the code of a message until the next turn shows whether it was run."""
+    """Turns the code of a message into actions if a later turn shows that it was run."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._pending: _PendingMessage | None = None
-        # The last message with code that was added: a later turn may still run it.
-        self._added: _PendingMessage | None = None
+        # Whether there is code that this turn may report as run.
+        self.has_pending = False
+        self._text = ""
+        self._pointer_for: PointerFactory = make_constant_pointer("")
+        self._blocks: deque[CodeBlock] = deque()
+        # The message, its index, and the position up to which its text has become other events.
+        self._message = EventDraft(Kind.MESSAGE, "")
+        self._index = self._position = 0
         self._running: EventDraft | None = None
-
-    @property
-    def has_pending(self) -> bool:
-        """True if there is code that the next turn may have run."""
-        return self._pending is not None
 
     def is_pending_by(self, actor: str) -> bool:
         """Return whether the pending code is by this actor, who cannot report on running it."""
-        return self._pending is not None and self._pending.actor == actor
+        return self.has_pending and self._message.actor == actor
 
-    def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
-        """Defer a message if it contains code; return False if it does not."""
-        code_blocks = (
-            [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
-        )
-        if not code_blocks:
-            return False
-        builder = self._builder
-        builder.mark_deferred()
-        self._pending = _PendingMessage(
-            text, pointer_for, actor, code_blocks, builder.turn, builder.time
-        )
-        return True
+    def add_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
+        """Add a message whose code the next turn may have run; return False if it has none."""
+        blocks = [block for block in find_code_blocks(text) if block.interpreter]
+        if blocks:
+            self.flush()
+            self._text, self._pointer_for, self._blocks = text, pointer_for, deque(blocks)
+            self.has_pending, self._position = True, 0
+            whole = EventDraft(Kind.MESSAGE, pointer_for(0, len(text)), None, actor, text.strip())
+            self._message, self._index = (
+                self._builder.add_draft(whole),
+                len(self._builder.drafts) - 1,
+            )
+        return bool(blocks)
 
     def flush(self) -> None:
-        """Add the code that was not run as a message."""
-        self._running = None
-        if self._pending is not None:
-            pending, self._pending = self._pending, None
-            self._add_text(pending, pending.added, len(pending.text))
-            self._added = pending if pending.blocks else None
+        """End the turn in which code can be reported as run."""
+        if self.has_pending and self._position:
+            rest = self._make_draft(self._position, len(self._text))
+            self._builder.replace_drafts(self._index, self._index + 1, rest)
+        self.has_pending, self._running = False, None
 
-    def start_run(self, *, every: bool = False) -> None:
-        """Add the next code block of the pending message, or `every` one, as being run now.
+    def start_run(self, *, every: bool = False) -> list[EventDraft]:
+        """Add the next code block of the last message with code, or `every` one, as run now.
 
-        Without a pending message, it is code that an earlier message holds.
+        It takes its place in the message, unless turns have passed since.
         """
-        pending = self._pending or self._added
-        while pending is not None and pending.blocks:
-            block = pending.blocks.pop(0)
-            if pending is self._pending:
-                self._add_text(pending, pending.added, block.start)
-                pending.added = block.end
+        started: list[EventDraft] = []
+        parts: list[EventDraft] = []
+        while self._blocks and (every or not started):
+            block = self._blocks.popleft()
+            [self._running] = code = self._make_draft(block.start, block.end)
+            self._running.kind, self._running.name = Kind.ACTION, block.interpreter
+            self._running.text = block.code
+            started += code
+            if self.has_pending:
+                parts += self._make_draft(self._position, block.start) + code
+                self._position = block.end
             else:
-                pending.turn = self._builder.turn
-            self._running = self._add_code(pending, block)
-            if pending is self._pending and not pending.blocks:
-                self._add_text(pending, pending.added, len(pending.text))
-                pending.added = len(pending.text)
-            if not every:
-                return
+                self._running.turn, self._running.time = 0, None
+                self._builder.add_draft(self._running)
+        self._builder.replace_drafts(self._index, self._index, parts)
+        self._index += len(parts)
+        return started
 
     def add_report(
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Add the report of a program that runs code as the output of the pending code."""
+        has_run = self.has_pending and not _starts_with(output, _NO_CODE_PREFIXES)
+        if self._running is None and has_run:
+            for draft in self.start_run(every=True):
+                # One output for all blocks: after a failure, it does not say which of them failed.
+                is_ok = (status or infer_status(output)) is EventStatus.OK
+                draft.status = EventStatus.OK if is_ok else EventStatus.UNKNOWN
         if self._running is not None:
-            running = self._running
-            self.flush()
-            self._builder.answer(running, ToolResult(output, pointer, status=status))
-            return
-        if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
-            self.flush()
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            self._add_runs(pending, output, pointer, status or infer_status(output))
+            self._builder.answer(self._running, ToolResult(output, pointer, status=status))
         elif status is not None or is_run_result(output):
             self._builder.add_result(ToolResult(output, pointer, actor=executor, status=status))
         else:
             self._builder.begin_turn()
             self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
+        self.flush()
 
-    def _add_runs(
-        self, pending: _PendingMessage, output: str, pointer: str, status: EventStatus
-    ) -> None:
-        position = 0
-        draft: EventDraft | None = None
-        for block in pending.blocks:
-            self._add_text(pending, position, block.start)
-            draft = self._add_code(pending, block)
-            # One output for all blocks: after a failure, it does not say which of them failed.
-            draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
-            position = block.end
-        assert draft is not None
-        draft.set_output(output, pointer, status)
-        self._add_text(pending, position, len(pending.text))
-
-    def _add_code(self, pending: _PendingMessage, block: CodeBlock) -> EventDraft:
-        pointer = pending.pointer_for(block.start, block.end)
-        draft = EventDraft(Kind.ACTION, pointer, block.interpreter, pending.actor, block.code)
-        self._add_draft(pending, draft)
-        return draft
-
-    def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
-        text = pending.text[start:end].strip()
-        if text:
-            text_pointer = pending.pointer_for(start, end)
-            self._add_draft(
-                pending, EventDraft(Kind.MESSAGE, text_pointer, actor=pending.actor, text=text)
-            )
-
-    def _add_draft(self, pending: _PendingMessage, draft: EventDraft) -> None:
-        draft.turn, draft.time = pending.turn, pending.time
-        self._builder.add_draft(draft)
+    def _make_draft(self, start: int, end: int) -> list[EventDraft]:
+        """Return a part of the message as a draft; none if it is blank."""
+        text, message = self._text[start:end].strip(), self._message
+        draft = EventDraft(Kind.MESSAGE, self._pointer_for(start, end), None, message.actor, text)
+        draft.turn, draft.time, draft.parent = message.turn, message.time, message.parent
+        return [draft] if text else []
 
 
 def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
-    head = text[:80].lstrip()
-    # Most texts begin otherwise, and this runs for each turn.
-    return head[:1] in _INITIALS and head.lower().startswith(openings)
+    return text[:80].lstrip().lower().startswith(openings)

@@ -17,14 +17,21 @@ from planproof.core.pointer import escape
 
 _MAX_DEPTH = 60
 _MAX_VALUES = 200_000
+_FIELD = re.compile(r"([A-Za-z_]\w{0,80})=(?![\s=])")
+_NAMED = re.compile(r"([A-Za-z_][\w.]{0,200})=")
+_TOKEN = re.compile(
+    r"(?P<string>[rRbBuUfF]{0,2}(?:'''(?:[^'\\]|\\.|'(?!''))*+'''|'(?:[^'\\]|\\.)*+'"
+    r'|"""(?:[^"\\]|\\.|"(?!""))*+"""|"(?:[^"\\]|\\.)*+"))'
+    r"|(?P<number>[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,4})?)"
+    r"|(?P<object>[A-Za-z_][\w.]{0,200})\(|(?P<text>[A-Za-z_][\w.]{0,200}|<[^>]*+>|\.\.\.)"
+    r"|(?P<open>[\[({])",
+    re.DOTALL,
+)
 _BLANKS = re.compile(r"\s*")
-_NAME = re.compile(r"[A-Za-z_][\w.]{0,200}")
-_FIELD = re.compile(r"[A-Za-z_]\w{0,80}=(?![\s=])")
-_NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,4})?")
-_STRING_START = re.compile(r"([rRbBuUfF]{0,2})('''|\"\"\"|'|\")")
-_STRING_STOP = {quote: re.compile(rf"[^\\{quote}]*") for quote in ("'", '"')}
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "\n": ""}
+_ESCAPE = re.compile(
+    r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[ntrab\n\\'\"])"
+)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "\n": ""}
 _CONSTANTS: dict[str, Json] = {"None": None, "True": True, "False": False}
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
@@ -39,15 +46,12 @@ class ParsedRepr(NamedTuple):
 
 def parse_repr(text: str, start: int = 0) -> ParsedRepr | None:
     """Parse the value that begins at `start`; None if there is none, or it is cut off."""
-    parser = _Parser(text)
+    parser = _Parser(text, start)
     try:
-        if _FIELD.match(text, start):
-            value, end = parser.parse_fields(start)
-        else:
-            value, end = parser.parse_value(start, "", 0)
+        value = parser.parse_fields() if _FIELD.match(text, start) else parser.parse_value("", 0)
     except _Unparsable:
         return None
-    return ParsedRepr(value, end, parser.ranges)
+    return ParsedRepr(value, parser.position, parser.ranges)
 
 
 class _Unparsable(Exception):
@@ -55,175 +59,117 @@ class _Unparsable(Exception):
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, position: int) -> None:
         self._text = text
-        self._end = 0
+        self.position = position
         self.ranges: dict[str, tuple[int, int]] = {}
 
-    def parse_value(self, start: int, pointer: str, depth: int) -> tuple[Json, int]:
-        position = self._skip_blanks(start)
-        if depth > _MAX_DEPTH or len(self.ranges) > _MAX_VALUES:
-            raise _Unparsable
-        self.ranges[pointer] = (position, position)
-        value, end = self._parse_bare(position, pointer, depth)
-        self.ranges[pointer] = (self.ranges[pointer][0], end)
-        return value, end
-
-    def parse_fields(self, start: int) -> tuple[Json, int]:
+    def parse_fields(self) -> Json:
         """Parse fields `a=1 b=2` on one line."""
-        entries: dict[str, Json] = {"@type": ""}
-        position = self._end = start
-        while (field := _FIELD.match(self._text, position)) is not None:
-            self._parse_named(entries, field[0][:-1], position, field.end(), "", 0)
-            position = self._end + (self._text[self._end : self._end + 1] == " ")
+        entries: dict[str, Json] = {}
+        start = end = self.position
+        while (field := _FIELD.match(self._text, self.position)) is not None:
+            self._parse_named(entries, field, "", 0)
+            end = self.position
+            self.position += self._text.startswith(" ", end)
+        self.position = end
+        self.ranges[""] = (start, end)
         kind = entries.get("type")
-        entries["@type"] = kind if isinstance(kind, str) else ""
-        self.ranges[""] = (start, self._end)
-        return entries, self._end
+        return {"@type": kind if isinstance(kind, str) else "", **entries}
 
-    def _parse_bare(self, position: int, pointer: str, depth: int) -> tuple[Json, int]:
-        text = self._text
-        initial = text[position : position + 1]
-        if initial in ("[", "("):
-            return self._parse_items(position + 1, _CLOSING[initial], pointer, depth)
-        if initial == "{":
-            return self._parse_entries(position + 1, pointer, depth)
-        if initial == "<":
-            end = text.find(">", position)
-            if end < 0:
-                raise _Unparsable
-            return text[position : end + 1], end + 1
-        string = _STRING_START.match(text, position)
-        if string is not None:
-            return self._parse_string(string)
-        number = _NUMBER.match(text, position)
-        if number is not None:
-            return _to_number(number[0]), number.end()
-        name = _NAME.match(text, position)
-        if name is None:
+    def parse_value(self, pointer: str, depth: int) -> Json:
+        start = self._skip_blanks()
+        token = _TOKEN.match(self._text, start)
+        if token is None or depth > _MAX_DEPTH or len(self.ranges) > _MAX_VALUES:
             raise _Unparsable
-        if text[name.end() : name.end() + 1] == "(":
-            return self._parse_object(name[0], name.end() + 1, pointer, depth)
-        return _CONSTANTS.get(name[0], name[0]), name.end()
+        self.ranges[pointer] = (start, start)
+        self.position = token.end()
+        value = self._parse_token(token, pointer, depth)
+        self.ranges[pointer] = (start, self.position)
+        return value
+
+    def _parse_token(self, token: re.Match[str], pointer: str, depth: int) -> Json:
+        if token["open"]:
+            items, entries = self._parse_items(_CLOSING[token[0]], pointer, depth)
+            return entries if entries or (token[0] == "{" and not items) else items
+        if token["object"]:
+            items, entries = self._parse_items(")", pointer, depth, "/@args")
+            return {"@type": token["object"], **entries, **({"@args": items} if items else {})}
+        if token["number"]:
+            return _parse_number(token[0])
+        if not token["string"]:
+            return _CONSTANTS.get(token[0], token[0])
+        value = ""
+        following: re.Match[str] | None = token
+        while following is not None and following["string"]:
+            # Python joins strings that follow each other.
+            value += _unquote(following[0])
+            self.position = following.end()
+            following = _TOKEN.match(self._text, self._skip_blanks())
+        return value
 
     def _parse_items(
-        self, position: int, closing: str, pointer: str, depth: int
-    ) -> tuple[Json, int]:
+        self, closing: str, pointer: str, depth: int, place: str = ""
+    ) -> tuple[list[Json], dict[str, Json]]:
+        """Parse what is between brackets: values, and values with a name or a key."""
         items: list[Json] = []
-        while True:
-            position = self._skip_blanks(position)
-            if self._text.startswith(closing, position):
-                return items, position + 1
-            if self._text.startswith("...", position):
-                value, position = "...", position + 3
-            else:
-                value, position = self.parse_value(position, f"{pointer}/{len(items)}", depth + 1)
-            items.append(value)
-            position = self._skip_comma(position, closing)
-
-    def _parse_entries(self, position: int, pointer: str, depth: int) -> tuple[Json, int]:
         entries: dict[str, Json] = {}
-        items: list[Json] = []
-        while True:
-            position = self._skip_blanks(position)
-            if self._text.startswith("}", position):
-                return (items if items and not entries else entries), position + 1
-            begin = position
-            key, position = self.parse_value(position, f"{pointer}/{len(items)}", depth + 1)
-            position = self._skip_blanks(position)
-            if self._text.startswith(":", position):
-                name = key if isinstance(key, str) else str(key)
-                self._parse_named(entries, name, begin, position + 1, pointer, depth)
-                position = self._end
+        while not self._take(closing):
+            named = _NAMED.match(self._text, self._skip_blanks()) if place else None
+            if named is not None:
+                self._parse_named(entries, named, pointer, depth)
             else:
-                items.append(key)  # a set
-            position = self._skip_comma(position, "}")
-
-    def _parse_object(self, kind: str, position: int, pointer: str, depth: int) -> tuple[Json, int]:
-        entries: dict[str, Json] = {"@type": kind}
-        items: list[Json] = []
-        while True:
-            position = self._skip_blanks(position)
-            if self._text.startswith(")", position):
-                if items:
-                    entries["@args"] = items
-                return entries, position + 1
-            name = _NAME.match(self._text, position)
-            if name is not None and self._text.startswith("=", name.end()):
-                self._parse_named(entries, name[0], position, name.end() + 1, pointer, depth)
-                position = self._end
-            else:
-                at = f"{pointer}/@args/{len(items)}"
-                value, position = self.parse_value(position, at, depth + 1)
-                items.append(value)
-            position = self._skip_comma(position, ")")
+                start = self._skip_blanks()
+                item = self.parse_value(f"{pointer}{place}/{len(items)}", depth + 1)
+                if closing == "}" and self._take(":"):
+                    key = item if isinstance(item, str) else str(item)
+                    at = f"{pointer}/{escape(key)}"
+                    entries[key] = self.parse_value(at, depth + 1)
+                    self.ranges[at] = (start, self.position)
+                else:
+                    items.append(item)
+            if not self._take(",") and not self._text.startswith(closing, self._skip_blanks()):
+                raise _Unparsable
+        return items, entries
 
     def _parse_named(
-        self,
-        entries: dict[str, Json],
-        name: str,
-        begin: int,
-        position: int,
-        pointer: str,
-        depth: int,
+        self, entries: dict[str, Json], name: re.Match[str], pointer: str, depth: int
     ) -> None:
-        at = f"{pointer}/{escape(name)}"
-        entries[name], self._end = self.parse_value(position, at, depth + 1)
+        at = f"{pointer}/{escape(name[1])}"
+        self.position = name.end()
+        entries[name[1]] = self.parse_value(at, depth + 1)
         # The name belongs to the range of its value.
-        self.ranges[at] = (begin, self._end)
+        self.ranges[at] = (name.start(), self.position)
 
-    def _parse_string(self, match: re.Match[str]) -> tuple[Json, int]:
-        """Parse a string and those that follow it, which Python joins."""
-        parts: list[str] = []
-        end = match.end()
-        following: re.Match[str] | None = match
-        while following is not None:
-            prefix, quote = following[1].lower(), following[2]
-            end = self._find_string_end(following.end(), quote)
-            raw = self._text[following.end() : end - len(quote)]
-            parts.append(raw if "r" in prefix or "\\" not in raw else _ESCAPE.sub(_unescape, raw))
-            following = _STRING_START.match(self._text, self._skip_blanks(end))
-        return "".join(parts), end
+    def _skip_blanks(self) -> int:
+        blanks = _BLANKS.match(self._text, self.position)
+        return blanks.end() if blanks is not None else self.position
 
-    def _find_string_end(self, position: int, quote: str) -> int:
-        text, plain = self._text, _STRING_STOP[quote[0]]
-        while True:
-            found = plain.match(text, position)
-            position = found.end() if found is not None else position
-            if position >= len(text):
-                raise _Unparsable
-            if text[position] == "\\":
-                position += 2
-            elif text.startswith(quote, position):
-                return position + len(quote)
-            else:
-                position += 1
+    def _take(self, mark: str) -> bool:
+        position = self._skip_blanks()
+        if self._text.startswith(mark, position):
+            self.position = position + len(mark)
+            return True
+        return False
 
-    def _skip_blanks(self, position: int) -> int:
-        match = _BLANKS.match(self._text, position)
-        return match.end() if match is not None else position
 
-    def _skip_comma(self, position: int, closing: str) -> int:
-        position = self._skip_blanks(position)
-        if self._text.startswith(",", position):
-            return position + 1
-        if not self._text.startswith(closing, position):
-            raise _Unparsable
-        return position
+def _unquote(token: str) -> str:
+    prefix, _, _ = token.partition(quote := token[-1])
+    size = 3 if token.startswith(quote * 3, len(prefix)) and len(token) > len(prefix) + 5 else 1
+    raw = token[len(prefix) + size : -size]
+    return raw if "r" in prefix.lower() else _ESCAPE.sub(_unescape, raw)
 
 
 def _unescape(match: re.Match[str]) -> str:
     found = match[1]
-    if found[0] in "xuU" and len(found) > 1:
-        code = int(found[1:], 16)
-        is_character = code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
-        return chr(code) if is_character else "\ufffd"
-    if len(found) > 1 or found in "1234567":
-        return chr(int(found, 8))
-    return _ESCAPES.get(found, found if found in "\\'\"" else f"\\{found}")
+    if not found[-1].isalnum() or found in _ESCAPES:
+        return _ESCAPES.get(found, found)
+    code = int(found[1:], 16) if found[0] in "xuU" else int(found, 8)
+    is_character = code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+    return chr(code) if is_character else "\ufffd"
 
 
-def _to_number(text: str) -> Json:
+def _parse_number(text: str) -> Json:
     try:
         return int(text)
     except ValueError:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_object, parse_embedded_json, text_at
@@ -28,14 +29,11 @@ from planproof.readers.toolkit.prose_actions import (
 from planproof.readers.toolkit.text_actions import (
     Segment,
     add_element_target,
-    is_plain_text,
     split_segments,
 )
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _STAGE_DIRECTION = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
-# Bound once: most turns are messages.
-_MESSAGE = Kind.MESSAGE
 _THOUGHT_DIRECTIONS = frozenset(("thought", "thinking", "reasoning"))
 
 
@@ -50,29 +48,20 @@ def is_group_chat(messages: Sequence[dict[str, Json]]) -> bool:
     return len(names - {None}) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Speaker:
+class _Speaker(NamedTuple):
     """The properties of a speaker implied by the name, and the stage direction after it."""
 
     who: str
-    role: str
-    receiver: str | None
-    thinks: bool
+    direction: str
     executes: bool
     browses: bool
 
-    @classmethod
-    def parse_name(cls, name: str) -> _Speaker:
-        stage = _STAGE_DIRECTION.fullmatch(name)
-        who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (name, "")
-        return cls(
-            who=who,
-            role=who.lower(),
-            receiver=how[2:].strip() if how.startswith("->") else None,
-            thinks=how.lower() in _THOUGHT_DIRECTIONS,
-            executes=is_executor(who),
-            browses=is_browser_agent(who),
-        )
+
+@lru_cache(1_000)
+def _parse_speaker(name: str) -> _Speaker:
+    stage = _STAGE_DIRECTION.fullmatch(name)
+    who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (name, "")
+    return _Speaker(who, how, is_executor(who), is_browser_agent(who))
 
 
 class Speakers:
@@ -82,7 +71,6 @@ class Speakers:
         self._builder = builder
         self.code_runs = CodeRuns(builder)
         self._delegated_agents: set[str] = set()
-        self._speaker_by_name: dict[str, _Speaker] = {}
         self._last_observation = ""
 
     def flush(self) -> None:
@@ -91,10 +79,9 @@ class Speakers:
 
     def add_turn(self, text: str, pointer_for: PointerFactory, speaker: str) -> None:
         """Add one turn; a stage direction may follow the name: "Boss (thought)"."""
-        known = self._speaker_by_name.get(speaker)
-        if known is None:
-            known = self._speaker_by_name[speaker] = _Speaker.parse_name(speaker)
-        who, role = known.who, known.role
+        known = _parse_speaker(speaker)
+        who, role = known.who, known.who.lower()
+        thinks = known.direction.lower() in _THOUGHT_DIRECTIONS
         whole = pointer_for(0, len(text))
         if known.executes or (is_run_result(text) and not self.code_runs.is_pending_by(who)):
             self.code_runs.add_report(text, whole, who)
@@ -105,14 +92,14 @@ class Speakers:
             return
         self._builder.begin_turn()
         if role in USER_ROLES:
-            self._builder.add_message(_MESSAGE, text.strip(), whole, "user")
+            self._builder.add_message(Kind.MESSAGE, text.strip(), whole, "user")
         elif role in SYSTEM_ROLES:
             self._builder.add_message(Kind.SYSTEM, text.strip(), whole, "system")
-        elif known.receiver is not None:
-            self.add_handoff(known.receiver, text, whole, who)
-        elif (known.thinks or "orchestrator" in role) and is_ledger(text):
+        elif known.direction.startswith("->"):
+            self.add_handoff(known.direction[2:].strip(), text, whole, who)
+        elif (thinks or "orchestrator" in role) and _LEDGER.match(text):
             add_ledger(self._builder, text, pointer_for, who)
-        elif known.thinks:
+        elif thinks:
             self._builder.add_message(Kind.REASONING, text.strip(), whole, who)
         else:
             self._add_agent_turn(
@@ -142,17 +129,13 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
-        if is_plain_text(text):
-            if not self.code_runs.defer_code(text, pointer_for, who):
-                self._add_text(_MESSAGE, text, (0, len(text)), pointer_for, who)
-            return
-        text_segments = split_segments(text)
-        acts = any(segment.call is not None for segment in text_segments)
-        if acts or not self.code_runs.defer_code(text, pointer_for, who):
+        segments = split_segments(text)
+        acts = any(segment.call is not None for segment in segments)
+        if acts or not self.code_runs.add_code(text, pointer_for, who):
             # A named agent speaks to others: its text is a message even next to a call.
             thinks = acts and who == "assistant"
             with self._builder.reading_text(text, whole, who):
-                for segment in text_segments:
+                for segment in segments:
                     self._add_segment(segment, text, pointer_for, who, thinks=thinks)
 
     def _add_segment(
@@ -173,38 +156,24 @@ class Speakers:
             if segment.kind == "thought" and self._builder.has_just_called():
                 self._builder.begin_turn()
             thought = segment.kind == "thought" or (thinks and segment.kind == "prose")
-            kind = Kind.REASONING if thought else _MESSAGE
-            self._add_text(kind, text, (segment.start, segment.end), pointer_for, who)
+            kind = Kind.REASONING if thought else Kind.MESSAGE
+            self._add_text(kind, text, segment, pointer_for, who)
 
     def _add_text(
-        self,
-        kind: Kind,
-        text: str,
-        text_range: tuple[int, int],
-        pointer_for: PointerFactory,
-        who: str,
+        self, kind: Kind, text: str, segment: Segment, pointer_for: PointerFactory, who: str
     ) -> None:
-        """Add a text; the checklists in it are plans."""
-        begin, close = text_range
-        position = begin
-        for start, end in find_checklists(text[begin:close]):
-            first, last = begin + start, begin + end
-            self._add_range(kind, text, (position, first), pointer_for, who)
+        """Add the text of a segment; the checklists in it are plans."""
+
+        def add_prose(start: int, end: int) -> None:
+            self._builder.add_message(kind, text[start:end].strip(), pointer_for(start, end), who)
+
+        position = segment.start
+        for start, end in find_checklists(text[segment.start : segment.end]):
+            first, last = segment.start + start, segment.start + end
+            add_prose(position, first)
             self._builder.add_plan(text[first:last].strip(), pointer_for(first, last), who)
             position = last
-        self._add_range(kind, text, (position, close), pointer_for, who)
-
-    def _add_range(
-        self,
-        kind: Kind,
-        text: str,
-        text_range: tuple[int, int],
-        pointer_for: PointerFactory,
-        who: str,
-    ) -> None:
-        self._builder.add_message(
-            kind, text[slice(*text_range)].strip(), pointer_for(*text_range), who
-        )
+        add_prose(position, segment.end)
 
 
 _LEDGER = re.compile(
@@ -216,11 +185,6 @@ _PLAN_INTRODUCTION = re.compile(r"Here is the plan to follow as best as possible
 _PLAN_LABEL = re.compile(r"\s{0,8}(?:initial|updated|new|current) plan:", re.IGNORECASE)
 # Warnings of the program's libraries may come after its own words.
 _WARNING = re.compile(r"^/[^\s:]{1,400}:\d{1,7}: \w{0,40}Warning: ", re.MULTILINE)
-
-
-def is_ledger(text: str) -> bool:
-    """Return whether a text is the orchestrator's bookkeeping, not a message to anyone."""
-    return _LEDGER.match(text) is not None
 
 
 def add_ledger(builder: TraceBuilder, text: str, pointer_for: PointerFactory, actor: str) -> None:

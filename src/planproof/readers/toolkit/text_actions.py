@@ -71,40 +71,23 @@ class Segment:
 
 def split_segments(text: str) -> list[Segment]:
     """Split a text into segments, in order; a single one if it contains no call."""
-    if "<" in text:
-        parts = list(_split_tags(text))
-        if any(part.kind in ("call", "result") for part in parts):
-            return parts
-    if _may_be_labelled(text):
-        parts = list(_split_labels(text))
-        if any(part.kind == "call" for part in parts):
-            return parts
-    for split in (_split_fences, _split_call_lines, _split_whole):
+    for split in (_split_tags, _split_labels, _split_fences, _split_call_lines, _split_whole):
         parts = list(split(text))
-        if any(part.kind == "call" for part in parts):
+        if parts and any(
+            part.call or (split is _split_tags and part.kind == "result") for part in parts
+        ):
             return parts
     return [Segment(0, len(text))]
 
 
 def is_plain_text(text: str) -> bool:
-    """Return whether a quick check shows that a text is prose, that is, one segment."""
-    return (
-        "<" not in text
-        and "```" not in text
-        and not _may_be_labelled(text)
-        and not _may_have_call_line(text)
-        and not _is_whole_action(text)
-    )
-
-
-def _may_be_labelled(text: str) -> bool:
-    # Searching for plain words first takes a tenth of the time, and many texts have none.
-    return ("ction" in text and ("Action" in text or "action:" in text)) or (
-        "A" in text and ("ACTION" in text or "Act " in text)
-    )
+    """Return whether a text is prose without code, that is, one segment."""
+    return "```" not in text and [part.kind for part in split_segments(text)] == ["prose"]
 
 
 def _split_tags(text: str) -> Iterator[Segment]:
+    if "<" not in text:
+        return
     position = 0
     closed: dict[str, int] = {}
     for match in _OPENING.finditer(text):
@@ -186,9 +169,11 @@ def _parse_parameters(body: str) -> dict[str, str]:
 
 
 def _split_labels(text: str) -> Iterator[Segment]:
+    # Searching for plain words first takes a tenth of the time, and many texts have none.
+    if not ("Action" in text or "action:" in text or "ACTION" in text or "Act " in text):
+        return
     labels = list(_LABEL.finditer(text))
-    names = [match["label"].title() for match in labels]
-    names = [_LABEL_NAMES.get(name, name) for name in names]
+    names = [_LABEL_NAMES.get(name := match["label"].title(), name) for match in labels]
     if "Action" not in names:
         return
     # "Action:" alone occurs in many reports; with another label it is a call.
@@ -199,10 +184,9 @@ def _split_labels(text: str) -> Iterator[Segment]:
     is_thought = False
     for index, match in enumerate(labels):
         end = starts[index + 1]
-        if is_thought and names[index] == "Observation" and _is_ok(text[match.end() : end]):
-            is_thought = False
+        after_thought, is_thought = is_thought, False
+        if names[index] == "Observation" and after_thought and _is_ok(text[match.end() : end]):
             continue
-        is_thought = False
         if names[index] == "Action":
             action = text[match.end() : end].strip()
             if names[index + 1 : index + 2] == ["Action Input"]:
@@ -213,10 +197,10 @@ def _split_labels(text: str) -> Iterator[Segment]:
             is_thought = call is not None and call.name.lower() == "think" and bool(call.text)
             if is_thought:
                 yield Segment(match.end(), end, "thought")
-                continue
-            if call is not None:
-                _recognised(call, "react")
-            yield Segment(match.start(), end, "call" if call is not None else "prose", call)
+            elif call is not None:
+                yield Segment(match.start(), end, "call", _recognised(call, "react"))
+            else:
+                yield Segment(match.start(), end)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
             yield Segment(match.end(), end, _LABEL_KINDS.get(names[index], "prose"))
 
@@ -240,14 +224,12 @@ def _split_fences(text: str) -> list[Segment]:
 
 def split_blocks(text: str, blocks: list[CodeBlock], default: str = "python") -> list[Segment]:
     """Split a text at code blocks that were run; `default` runs those without a language."""
-    return _split_at(
-        text, [(block.start, block.end, _call_of_block(block, default)) for block in blocks]
-    )
-
-
-def _call_of_block(block: CodeBlock, default: str) -> ToolCall:
-    name = _RUN_LANGUAGES.get(block.language) or (block.language and block.interpreter) or default
-    return ToolCall(name, text=block.code, recognition="fence")
+    calls: list[tuple[int, int, ToolCall]] = []
+    for block in blocks:
+        known = block.language and block.interpreter
+        name = _RUN_LANGUAGES.get(block.language) or known or default
+        calls.append((block.start, block.end, ToolCall(name, text=block.code, recognition="fence")))
+    return _split_at(text, calls)
 
 
 def _split_at(text: str, calls: list[tuple[int, int, ToolCall]]) -> list[Segment]:
@@ -279,13 +261,6 @@ _RESULT_LINE = re.compile(
 )
 
 
-def _may_have_call_line(text: str) -> bool:
-    is_calling = "call" in text or "Call" in text
-    return ("ool" in text and (is_calling or "[tool]" in text or "ool use" in text)) or (
-        is_calling and "unction" in text
-    )
-
-
 def parse_call_line(text: str) -> ToolCall | None:
     """Parse a line or log record that is a call: `tool_call: f(x)`, `[tool] f {"x": 1}`."""
     match = _CALL_LINE.match(text)
@@ -307,7 +282,7 @@ def parse_result_line(text: str) -> tuple[str | None, str] | None:
 
 
 def _split_call_lines(text: str) -> Iterator[Segment]:
-    if not _may_have_call_line(text):
+    if not ("call" in text or "Call" in text or "ool use" in text or "[tool]" in text):
         return
     position = 0
     for match in _CALL_LINE.finditer(text):
@@ -344,31 +319,16 @@ _ELEMENT_VERBS = frozenset(
     "go_forward focus check uncheck dblclick fill select_option note".split()
 )
 _BROWSER_CALL = re.compile(r"([a-z_]{2,40})\((.{0,20000})\)", re.DOTALL)
-_BROWSER_PARAMETERS: dict[str, tuple[str, ...]] = {
-    "check": ("element",),
-    "clear": ("element",),
-    "click": ("element", "button"),
-    "dblclick": ("element", "button"),
-    "drag_and_drop": ("element", "to_element"),
-    "fill": ("element", "text"),
-    "focus": ("element",),
-    "go_back": (),
-    "go_forward": (),
-    "goto": ("url",),
-    "hover": ("element",),
-    "keyboard_press": ("key",),
-    "keyboard_type": ("text",),
-    "new_tab": (),
-    "noop": (),
-    "press": ("element", "key"),
-    "report_infeasible": ("text",),
-    "scroll": (),
-    "select_option": ("element", "option"),
-    "send_msg_to_user": ("text",),
-    "tab_close": (),
-    "tab_focus": (),
-    "uncheck": ("element",),
-    "upload_file": ("element", "file"),
+_BROWSER_PARAMETERS = {
+    name: tuple(filter(None, parameters.split(",")))
+    for name, _, parameters in (
+        action.partition(":")
+        for action in "check:element clear:element click:element,button dblclick:element,button "
+        "drag_and_drop:element,to_element fill:element,text focus:element go_back go_forward "
+        "goto:url hover:element keyboard_press:key keyboard_type:text new_tab noop "
+        "press:element,key report_infeasible:text scroll select_option:element,option "
+        "send_msg_to_user:text tab_close tab_focus uncheck:element upload_file:element,file".split()
+    )
 }
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.){0,20000})'|\"((?:[^\"\\]|\\.){0,20000})\"", re.DOTALL)
 _GAME_VERBS = frozenset(
@@ -377,10 +337,6 @@ _GAME_VERBS = frozenset(
     "activate deactivate connect focus wait inspect insert prepare cook chop dice turn".split()
 )
 _COMMAND = re.compile(r"> {0,2}([a-z][^\n]{0,300})")
-
-
-def _is_whole_action(text: str) -> bool:
-    return bool(_split_whole(text))
 
 
 def _split_whole(text: str) -> list[Segment]:
@@ -547,21 +503,15 @@ def find_run_start(lines: Sequence[str]) -> int:
     """
     announced = 0
     for number, line in enumerate(lines[:_MOST_PROMPT_LINES], 1):
-        if _LABEL.match(line) or line.startswith("> "):
+        if announced or _LABEL.match(line) or line.startswith("> "):
             break
-        if _EXAMPLES.search(line[:400]):
-            announced = number
-            break
+        announced = number if _EXAMPLES.search(line[:400]) else 0
     if not announced:
         return 0
-    start = 0
-    for number, line in enumerate(lines[announced:], announced):
-        if _RUN_MARK.match(line.strip()[:80]):
-            start = number + 1
-    if start:
-        return start
-    tasks = [n for n, line in enumerate(lines[announced:], announced) if _TASK_LINE.match(line)]
-    return tasks[-1] if tasks else 0
+    numbered = list(enumerate(lines[announced:], announced))
+    marks = [number + 1 for number, line in numbered if _RUN_MARK.match(line.strip()[:80])]
+    tasks = [number for number, line in numbered if _TASK_LINE.match(line)]
+    return (marks or tasks or [0])[-1]
 
 
 _LISTED = re.compile(
@@ -572,33 +522,23 @@ _LISTED = re.compile(
 _PAGE_URL = re.compile(r"\b(?:current )?URL ?: ?[\"']?(https?://[^\s\"']{1,2000})", re.IGNORECASE)
 
 
-def describe_element(element: str, observation: str) -> dict[str, str]:
-    """Return label, role and page of an element, as far as an observation lists them."""
-    found = observation.find(f"[{element}]")
-    if found < 0:
-        return {}
-    match = _LISTED.match(observation, found + len(element) + 1)
+def add_element_target(call: ToolCall, observation: str) -> None:
+    """Add to the arguments label, role and page of the element, as an observation lists them."""
+    arguments = call.arguments
+    element = arguments.get("element") if is_object(arguments) else None
+    found = observation.find(f"[{element}]") if isinstance(element, str) else -1
+    listed = _LISTED.match(observation, found + len(str(element)) + 1) if found >= 0 else None
+    label = (listed["double"] or listed["single"] or listed["plain"] or "") if listed else ""
+    if listed is None or not label.strip():
+        return
     page = _PAGE_URL.search(observation) if "://" in observation else None
-    if match is None:
-        return {}
-    label = match["double"] or match["single"] or match["plain"] or ""
     described = {
         "label": label.strip(),
-        "role": (match["tag"] or match["role"] or "").lower(),
+        "role": (listed["tag"] or listed["role"] or "").lower(),
         "url": page[1] if page is not None else "",
     }
-    if not label.strip():
-        return {}
-    return {f"{DERIVED}{key}": value for key, value in described.items() if value}
-
-
-def add_element_target(call: ToolCall, observation: str) -> None:
-    """Add what the last observation lists under the element's number to the arguments."""
-    arguments = call.arguments
-    if observation and is_object(arguments) and isinstance(arguments.get("element"), str):
-        target = describe_element(arguments["element"], observation)
-        if target:
-            call.arguments = {**arguments, f"{DERIVED}target": target}
+    target = {f"{DERIVED}{key}": value for key, value in described.items() if value}
+    call.arguments = {**arguments, f"{DERIVED}target": target}
 
 
 def _recognised(call: ToolCall, how: str) -> ToolCall:
@@ -638,7 +578,7 @@ def parse_action_text(action: str) -> ToolCall | None:
 
 _PROGRAM_OUTPUT = re.compile(
     r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
-    r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b"
+    r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b|code output:|the script ran"
     r"|(?:command|execution|tool|program) (?:output|results?)\s{0,4}:|output\s{0,4}:)",
     re.IGNORECASE,
 )

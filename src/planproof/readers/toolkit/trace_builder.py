@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from planproof.core.content import Image, Json
 from planproof.core.pointer import collect_ancestors
@@ -15,8 +16,6 @@ from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPa
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
-# Bound once: used for every event.
-_ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
 REPORTED = "report"
 """The recognition of what a program reports that it did, with what it then saw."""
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
@@ -98,7 +97,6 @@ class TraceBuilder:
         # The calls of each turn apart: an id that is used again is that of the newest turn.
         self._calls_by_id: dict[str, list[list[EventDraft]]] = {}
         self._unanswered: OrderedDict[int, EventDraft] = OrderedDict()
-        self._calling_turn = 0
         self._callers: set[tuple[str | None, str]] = set()
         self._text_calls: dict[int, _TextCalls] = {}
         self._current_text: _TextCalls | None = None
@@ -129,31 +127,38 @@ class TraceBuilder:
         """Add a message or reasoning, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self._append_draft(kind, pointer, None, actor, text)
+        return self.add_draft(EventDraft(kind, pointer, None, actor, text))
 
     def add_plan(self, text: str, pointer: str, actor: str | None) -> EventDraft | None:
         """Add a plan that the format itself marks as one, unless its text is blank."""
         if not text or text.isspace():
             return None
-        return self._append_draft(_BOOKKEEPING, pointer, "plan", actor, text)
+        return self.add_draft(EventDraft(Kind.BOOKKEEPING, pointer, "plan", actor, text))
 
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
     ) -> EventDraft:
         """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
-        if self._current_text is not None:
-            return self._add_text_call(call, pointer, actor)
-        if recorded:
-            self._callers.add((actor, call.name))
         self.call_count += 1
-        draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        if self.turn != self._calling_turn:
-            self._calling_turn = self.turn
-            if self._unanswered:
-                self._unanswered.clear()
-        self._unanswered[id(draft)] = draft
+        draft = self.add_draft(
+            EventDraft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments)
+        )
+        # Separate, so that a call recognised in a text never takes the result of a recorded call.
+        waiting, by_id = self._unanswered, self._calls_by_id
+        if self._current_text is not None:
+            waiting, by_id = self._unanswered_in_text, self._text_calls_by_id
+            draft.recognition = call.recognition or "text"
+            self._text_calls[id(draft)] = self._current_text
+        elif recorded:
+            self._callers.add((actor, call.name))
+        if waiting and next(iter(waiting.values())).turn != self.turn:
+            waiting.clear()
+        waiting[id(draft)] = draft
         if call.id:
-            _add_by_id(self._calls_by_id, call.id, draft)
+            turns = by_id.setdefault(call.id, [])
+            if not turns or turns[-1][-1].turn != draft.turn:
+                turns.append([])
+            turns[-1].append(draft)
         return draft
 
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
@@ -181,6 +186,11 @@ class TraceBuilder:
         self._other_changes += 1
         self.turn = draft.turn
         return True
+
+    def replace_drafts(self, start: int, end: int, drafts: list[EventDraft]) -> None:
+        """Put other events in the place of those from `start` to `end`."""
+        self._other_changes += end - start
+        self.drafts[start:end] = drafts
 
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
@@ -229,7 +239,7 @@ class TraceBuilder:
     def has_just_called(self) -> bool:
         """Return whether the last event is a call of this turn."""
         last = self.drafts[-1] if self.drafts else None
-        return last is not None and last.kind is _ACTION and last.turn == self.turn
+        return last is not None and last.kind is Kind.ACTION and last.turn == self.turn
 
     def is_answered(self, call_id: str | None) -> bool:
         """Return whether the call with this id already has its result."""
@@ -275,42 +285,13 @@ class TraceBuilder:
             self._drop_forged_calls()
             self._mark_unverified_calls()
         ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
-        events = [
-            Event(
-                id=ids[id(draft)],
-                kind=draft.kind,
-                pointer=draft.pointer,
-                name=draft.name,
-                actor=draft.actor,
-                text=draft.text,
-                arguments=draft.arguments,
-                output=draft.output,
-                output_pointer=draft.output_pointer,
-                status=draft.status,
-                time=draft.time,
-                parent=None if draft.parent is None else ids[id(draft.parent)],
-                turn=draft.turn,
-                images=draft.images,
-                recognition=draft.recognition,
-            )
-            for draft in self.drafts
-        ]
+        events: list[Event] = []
+        for draft in self.drafts:
+            fields: dict[str, Any] = structs.asdict(draft)
+            fields["id"] = ids[id(draft)]
+            fields["parent"] = None if draft.parent is None else ids[id(draft.parent)]
+            events.append(Event(**fields))
         return Trace(tuple(events), reader, tuple(self._skipped))
-
-    def _add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> EventDraft:
-        self.call_count += 1
-        draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        draft.recognition = call.recognition or "text"
-        if call.id:
-            _add_by_id(self._text_calls_by_id, call.id, draft)
-        # Separate, so that a call recognised in a text never takes the result of a recorded call.
-        waiting = self._unanswered_in_text
-        if waiting and next(iter(waiting.values())).turn != self.turn:
-            waiting.clear()
-        waiting[id(draft)] = draft
-        assert self._current_text is not None
-        self._text_calls[id(draft)] = self._current_text
-        return draft
 
     def _drop_forged_calls(self) -> None:
         """Replace calls recognised in texts by the texts, for agents with recorded calls."""
@@ -320,39 +301,32 @@ class TraceBuilder:
             for actor, tool in self._callers
             if not known.is_bookkeeping(tool) and not known.is_closing(tool)
         }
-        if not callers:
-            return
         # If one of two actors has only a generic name, they may be the same.
         has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
-        forged = [
-            text_calls
-            for text_calls in self._text_calls.values()
-            if has_generic_caller
-            or text_calls.actor in callers
-            or text_calls.actor in _GENERIC_ACTORS
-        ]
-        if not forged:
-            return
+        actors = callers and callers | _GENERIC_ACTORS
+        found = dict.fromkeys(self._text_calls.values())
+        forged = [calls for calls in found if has_generic_caller or calls.actor in actors]
         texts: dict[int, EventDraft] = {}
         results: dict[int, list[EventDraft]] = {}
-        for text_calls in dict.fromkeys(forged):
+        for text_calls in forged:
             text = EventDraft(
-                _MESSAGE, text_calls.pointer, actor=text_calls.actor, text=text_calls.text.strip()
+                Kind.MESSAGE,
+                text_calls.pointer,
+                actor=text_calls.actor,
+                text=text_calls.text.strip(),
             )
             text.turn, text.time = text_calls.turn, text_calls.drafts[0].time
             text.parent = text_calls.drafts[0].parent
             texts.update((id(draft), text) for draft in text_calls.drafts)
             for before, result in text_calls.results:
                 results.setdefault(id(before), []).append(self._make_observation(result))
-        drafts, self.drafts = self.drafts, []
-        placed: set[int] = set()
-        for draft in drafts:
-            replacement = texts.get(id(draft), draft)
-            if id(replacement) not in placed:
-                self.drafts.append(replacement)
-                placed.add(id(replacement))
-            self.drafts += results.get(id(draft), ())
-        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is _ACTION}
+        placed = (
+            added
+            for draft in self.drafts
+            for added in (texts.get(id(draft), draft), *results.get(id(draft), ()))
+        )
+        self.drafts = list({id(draft): draft for draft in placed}.values())
+        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is Kind.ACTION}
         for draft in texts.values():
             if (draft.turn, draft.actor) in calling:
                 draft.kind = Kind.REASONING
@@ -369,35 +343,12 @@ class TraceBuilder:
             if calls is not None and calls.actor not in answered and not is_told:
                 draft.recognition = UNVERIFIED
 
-    def _append_draft(
-        self,
-        kind: Kind,
-        pointer: str,
-        name: str | None,
-        actor: str | None,
-        text: str,
-        arguments: Json = None,
-    ) -> EventDraft:
-        draft = EventDraft(
-            kind,
-            pointer,
-            name,
-            actor,
-            text,
-            arguments,
-            time=self.time,
-            parent=self.parent,
-            turn=self.turn,
-        )
-        self.drafts.append(draft)
-        return draft
-
     def _add_unmatched_result(self, result: ToolResult) -> EventDraft:
         return self.add_draft(self._make_observation(result))
 
     def _make_observation(self, result: ToolResult) -> EventDraft:
         self._last_turn += 1
-        kind = _MESSAGE if result.actor == "user" else Kind.OBSERVATION
+        kind = Kind.MESSAGE if result.actor == "user" else Kind.OBSERVATION
         draft = EventDraft(kind, result.pointer, result.name, result.actor, result.text)
         draft.turn = self._last_turn
         draft.images = result.images
@@ -423,10 +374,3 @@ class TraceBuilder:
                     del waiting[key]
                     return draft
         return None
-
-
-def _add_by_id(calls: dict[str, list[list[EventDraft]]], call_id: str, draft: EventDraft) -> None:
-    waiting = calls.setdefault(call_id, [])
-    if not waiting or waiting[-1][-1].turn != draft.turn:
-        waiting.append([])
-    waiting[-1].append(draft)

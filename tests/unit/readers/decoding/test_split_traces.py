@@ -7,7 +7,7 @@ import pytest
 
 from planproof.errors import InvalidInput, UnknownName
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import select_trace, split_traces
+from planproof.readers.decoding.split_traces import make_ids_unique, select_trace, split_traces
 from planproof.readers.detect import read_trace
 from tests.unit.readers.inspect_logs import log, pack_log
 from tests.unit.readers.samples import ALL, ARRAYS
@@ -140,7 +140,7 @@ def test_a_line_keeps_its_notes() -> None:
     first, second = split_traces(Source.from_text(odd))
     assert first.source.skipped == ()
     assert [(part.pointer, part.why) for part in second.source.skipped] == [
-        ("", "NaN is not a valid JSON number; read as text")
+        ("", "NaN is an invalid or too large number; read as text")
     ]
 
 
@@ -187,3 +187,10 @@ def test_a_single_trace_is_its_number_one_and_no_other() -> None:
     assert select_trace(source, "1") is source
     with pytest.raises(InvalidInput, match="contains a single trace"):
         select_trace(source, "2")
+
+
+def test_an_id_that_all_traces_share_is_counted_on() -> None:
+    # From 2 each time, this would be half a billion steps.
+    found = list(make_ids_unique(["a"] * 30_000 + ["a-7", None]))
+    assert (found[0], found[1], found[29_999]) == ("a", "a-2", "a-30000")
+    assert (found[30_000], found[30_001]) == ("a-7-2", "30002")

@@ -58,15 +58,6 @@ def test_lines_of_traces_are_read_one_at_a_time() -> None:
     assert file.tell() <= 3 * len(one)
 
 
-def test_an_array_of_traces_is_read_one_at_a_time() -> None:
-    one = json.dumps({"messages": CHAT * 30})
-    file = io.BytesIO(f"[{','.join([one] * 200)}]".encode())
-    found = read_cases(file, name="f")
-    next(found)
-    assert file.tell() < 40 * len(one)
-    assert len(list(found)) == 199
-
-
 def test_an_array_that_is_one_trace_is_one_case() -> None:
     [line] = read(json.dumps(CHAT * 30))
     assert line.case is not None
@@ -160,12 +151,11 @@ def test_values_are_limited_for_each_case_of_a_data_set(write: Callable[[Any], s
         assert "contains more than 1,000 values" in str(next(error for error in errors if error))
 
 
-@pytest.mark.parametrize("write", [_as_lines, json.dumps])
-def test_values_are_limited_for_each_trace_of_a_data_set(write: Callable[[Any], str]) -> None:
+def test_values_are_limited_for_each_line_of_traces() -> None:
     for large in (0, 1, 30):
         made = [{"messages": CHAT, "more": [1] * 500} for _ in range(40)]
         made[large]["more"] *= 2
-        found = read(write(made), Limits(values=1_000))
+        found = read(lines(*made), Limits(values=1_000))
         assert [number for number, line in enumerate(found) if line.error is not None] == [large]
         assert len(found) == len(made)
 

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from planproof.readers.toolkit.text_actions import (
-    describe_element,
+    add_element_target,
     is_command_transcript,
     split_commands,
     split_segments,
 )
+from planproof.readers.toolkit.tool_calls import ToolCall
 
 
 def calls(text: str) -> list[tuple[str, Any, str]]:
@@ -245,4 +246,6 @@ def test_a_transcript_of_commands() -> None:
     ],
 )
 def test_elements_are_described_by_the_observation(listing: str, target: dict[str, str]) -> None:
-    assert describe_element("2", listing) == target
+    call = ToolCall("click", {"element": "2"})
+    add_element_target(call, listing)
+    assert call.arguments == {"element": "2"} | ({"@target": target} if target else {})
