@@ -169,6 +169,7 @@ class _Problem:
         self.previous_equal = {
             later: earlier for numbers in self.equal_steps for earlier, later in pairwise(numbers)
         }
+        self._ranked: dict[int, list[int]] = {}
         self._conditions: dict[int, frozenset[tuple[str, str]]] = {}
         self.potential = [self._find_potential(step) for step in steps]
         self.fewest_left_over = self._count_fewest_left_over()
@@ -200,9 +201,13 @@ class _Problem:
 
     def rank_matches(self, part: Part) -> list[int]:
         """Return the candidates worth taking for a part, best match first, then in order."""
-        return sorted(
-            _list_useful(part), key=lambda index: (-_GRADES[part.matches[index].match], index)
-        )
+        ranked = self._ranked.get(id(part))
+        if ranked is None:
+            ranked = sorted(
+                _list_useful(part), key=lambda index: (-_GRADES[part.matches[index].match], index)
+            )
+            self._ranked[id(part)] = ranked
+        return ranked
 
     def can_share(self, index: int, part: Part, others: Sequence[Part]) -> bool:
         """Return whether a candidate can serve a part in addition to others.
@@ -380,6 +385,9 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
         for index, result in step.parts[0].matches.items():
             yield index, _GRADES[result.match]
         return
+    if len(step.parts) == 1:
+        yield from _list_starts_of_part(step.parts[0])
+        return
     for index in sorted({index for part in step.parts for index in part.matches}):
         taken: list[tuple[int, ...]] = []
         for part in step.parts:
@@ -388,6 +396,19 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
                 later.insert(0, index)
             taken.append(tuple(later[: part.min]))
         yield index, grade_step(step, tuple(taken))
+
+
+def _list_starts_of_part(part: Part) -> list[tuple[int, int]]:
+    """Return each candidate of a part that takes several, and the grade that it can reach then."""
+    starts: list[tuple[int, int]] = []
+    full = best = 0
+    for index, result in reversed(part.matches.items()):
+        grade = _GRADES[result.match]
+        full += grade == FULL
+        best = max(best, grade)
+        is_met = grade == FULL and full >= part.min
+        starts.append((index, FULL if is_met else min(NEAR, best)))
+    return starts[::-1]
 
 
 def _list_useful(part: Part) -> list[int]:

@@ -270,6 +270,8 @@ class StepMatcher:
     def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:
         """Return the values that unbound variables take at their first full match."""
         bound: dict[str, str] = {}
+        if not self.contract.variables:
+            return bound
         for index, own in enumerate(taken):
             for part, chosen in zip(self.get_parts(index), own, strict=True):
                 for candidate in chosen:

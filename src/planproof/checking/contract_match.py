@@ -162,9 +162,8 @@ def _match_call(
         return _NO_MATCH
     if not any(is_tool(name, candidate.name) for name in requirement.call):
         return _NO_MATCH
-    checked = [
-        CheckedCondition("call", " or ".join(requirement.call), candidate.event.name or "", _MATCH)
-    ]
+    named = requirement.call[0] if len(requirement.call) == 1 else " or ".join(requirement.call)
+    checked = [CheckedCondition("call", named, candidate.event.name or "", _MATCH)]
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
     for argument, condition in _iter_conditions(requirement.is_):
@@ -177,7 +176,8 @@ def _match_call(
         _check_argument("where", argument, condition, candidate, context)
         for argument, condition in _iter_conditions(requirement.where)
     ]
-    values += _check_closed(requirement, candidate)
+    if requirement.absent or requirement.only:
+        values += _check_closed(requirement, candidate)
     truths = [one.truth for one in values]
     truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
     grade = _grade(truths)
@@ -240,8 +240,6 @@ def _check_closed(
     requirement: Requirement, candidate: ContractCandidate
 ) -> Iterator[CheckedCondition]:
     """Check the arguments that must be absent."""
-    if not (requirement.absent or requirement.only):
-        return
     given = candidate.arguments
     for argument in requirement.absent:
         found = None if given is None else _find_argument(given, argument)
