@@ -7,13 +7,14 @@ is not executed; it may be partial only if it is the right action with a wrong v
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from planproof import evaluate
 from planproof.contracts.contract_file import parse_contract
 from planproof.core.content import Json
+from planproof.core.json_values import is_object
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from tests.trace_builders import Event, asked, did, said, thought, trace
@@ -42,10 +43,9 @@ def to_trace(run: Json) -> Json:
     """Return a trace: a text is what the agent says, an event or several are those of a run."""
     if isinstance(run, str):
         return trace(OTHER, said(run))
-    if isinstance(run, dict) and "messages" in run:
+    if is_object(run) and "messages" in run:
         return run
-    events: Any = run if isinstance(run, tuple) else (run,)
-    return trace(OTHER, *events)
+    return trace(OTHER, *(cast("tuple[Event, ...]", run) if isinstance(run, tuple) else (run,)))
 
 
 def shell(*commands: str) -> tuple[Event, ...]:
@@ -76,7 +76,8 @@ def to_openai(*messages: dict[str, Any]) -> dict[str, Any]:
 
 def to_anthropic(*messages: dict[str, Any]) -> dict[str, Any]:
     """Return a run in Anthropic messages that begins with another call."""
-    use = {"type": "tool_use", "id": "toolu_1", "name": "list_orders", "input": {}}
+    call: dict[str, Any] = {"name": "list_orders", "input": {}}
+    use = {"type": "tool_use", "id": "toolu_1", **call}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "[]"}
     return {
         "messages": [

@@ -108,7 +108,7 @@ REFUND = ContractCase(
             ORDER,
             POLICY,
             did("refund_order", "ok", order_id="a-77", amount="80.00 EUR"),
-            said("Your refund is under way; expect it within one week."),
+            said("Your refund has started; expect it within one week."),
             asked("Thanks!"),
             said("You are welcome."),
         ),

@@ -22,6 +22,7 @@ from planproof.core.contract import (
     iter_requirements,
 )
 from planproof.core.finding import Status, StepFinding
+from planproof.core.json_values import is_object
 from planproof.core.trace import Event as TraceEvent
 from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
@@ -74,9 +75,13 @@ def draw_contract(draw: st.DrawFn) -> Contract:
     return Contract(steps=tuple(steps))
 
 
+def call_tool(tool: str, given: dict[str, str]) -> Event:
+    return did(tool, "ok", **given)
+
+
 arguments = st.dictionaries(st.sampled_from("xyz"), words, max_size=2)
 events = st.one_of(
-    st.builds(lambda tool, given: did(tool, "ok", **given), st.sampled_from(TOOLS), arguments),
+    st.builds(call_tool, st.sampled_from(TOOLS), arguments),
     words.map(lambda word: said(f"It is {word}.")),
     words.map(lambda word: thought(f"Is it {word}?")),
 )
@@ -92,7 +97,7 @@ def is_met_by(requirement: Requirement, event: TraceEvent, value: str | None = N
             requirement.reasoning is not None and event.kind is Kind.REASONING
         )
         return is_text and all(any(word in event.text for word in group) for group in wanted.says)
-    given = event.arguments if isinstance(event.arguments, dict) else {}
+    given = event.arguments if is_object(event.arguments) else {}
     return event.name in requirement.call and all(
         given.get(name) in ((value,) if condition.is_each and value else condition.any_of)
         for name, condition in requirement.where.items()

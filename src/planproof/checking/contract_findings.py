@@ -417,10 +417,10 @@ def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> 
 def cite_candidate(candidate: ContractCandidate, step_text: str) -> Evidence:
     """Cite the part of an event that a candidate is; else the passage most like the step."""
     event = candidate.event
-    quote = (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip()
-    texts = (event.text, *collect_strings(event.arguments, derived=False))
-    if quote and any(quote in text for text in texts):
-        return Evidence(event.id, event.pointer, quote)
+    if quote := (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip():
+        texts = (event.text, *collect_strings(event.arguments, derived=False))
+        if any(quote in text for text in texts):
+            return Evidence(event.id, event.pointer, quote)
     evidence = cite(event, extract_terms(step_text))
     if candidate.is_result_only or evidence.pointer == event.pointer:
         return evidence
