@@ -210,6 +210,7 @@ def _check_code(condition: Condition, value: Json) -> Truth:
     )
 
 
+@lru_cache(maxsize=1_024)
 def describe_condition(condition: Condition) -> str:
     """Return what a condition expects, in a few words: "LIS or Lisbon", ">= 3", "12 March"."""
     if condition.all_of:
