@@ -345,6 +345,12 @@ class ContractExtras:
             """Return whether this is a command next to one that a step takes."""
             return candidate.quote is not None and candidate.event.id in taken_events
 
+        # Only calls of these tools are compared, to find repeats.
+        left_over = {
+            candidate.name
+            for index, candidate in enumerate(self._candidates)
+            if candidate.is_accountable and index not in taken
+        }
         violations = self._find_violations()
         extras: dict[str, Extra] = {}
         calls: set[tuple[str, ...]] = set()
@@ -354,9 +360,7 @@ class ContractExtras:
             event = candidate.event
             if candidate.is_text or event.id in extras:
                 continue
-            program = "" if candidate.command is None else candidate.command.program
-            content = candidate.quote or f"{event.text}\0{event.arguments!r}"
-            call = (candidate.name, program, content)
+            call = _identify_call(candidate) if candidate.name in left_over else ()
             if index in violations:
                 extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
@@ -399,6 +403,14 @@ class ContractExtras:
                     what = f"{_name_action(later)}, without {wanted} before it"
                     violations.setdefault(index, what)
         return violations
+
+
+def _identify_call(candidate: ContractCandidate) -> tuple[str, ...]:
+    """Return what two calls have in common if one repeats the other."""
+    event, command = candidate.event, candidate.command
+    program = "" if command is None else command.program
+    content = candidate.quote or f"{event.text}\0{event.arguments!r}"
+    return candidate.name, program, content
 
 
 def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
