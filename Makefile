@@ -18,7 +18,7 @@ export HYPOTHESIS_PROFILE ?= ci
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check projection projection-record browser unit test test-ray test-frameworks bench bench-readers bench-models bench-deepeval bench-runs bench-server bench-pages picture docs quality quality-docs calibration demo examples lock clean
+.PHONY: help setup fmt check projection projection-record browser unit test test-ray test-frameworks bench bench-readers bench-models bench-deepeval bench-runs bench-contracts bench-server bench-pages picture docs quality quality-docs calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ bench-pages: $(READY) browser ## benchmark HTML pages with 5,000 events and 1,00
 
 bench-runs: $(READY) $(RAY_READY) ## benchmark runs: cases per second, CPU and memory, against a bare loop
 	$(BIN)/python -m benchmarks.runs
+
+bench-contracts: $(READY) ## benchmark one contract on 10,000 traces, against rules on the same traces
+	$(BIN)/python -m benchmarks.contracts
 
 bench-server: $(READY) ## load-test the server: spans and verdicts per second, memory, refusals (eight minutes)
 	$(BIN)/python -m benchmarks.server

@@ -355,9 +355,8 @@ def _check_order(verdict: Verdict, events: _Events) -> Iterator[str]:
     placed = [
         (index, step, events.position(step.evidence[0].event))
         for index, step in enumerate(verdict.steps)
-        if id(step) in counted and step.status in _PRESENT and step.evidence
-        and not step.free_order
-    ]  # fmt: skip
+        if id(step) in counted and step.evidence and step.has_position
+    ]
     moved = {index for index, step, _ in placed if step.status is Status.OUT_OF_ORDER}
     fewest = len(find_out_of_order([position for _, _, position in placed]))
     if len(moved) != fewest:

@@ -169,6 +169,8 @@ class _Problem:
         self.previous_equal = {
             later: earlier for numbers in self.equal_steps for earlier, later in pairwise(numbers)
         }
+        self._ranked: dict[int, list[int]] = {}
+        self._conditions: dict[int, frozenset[tuple[str, str]]] = {}
         self.potential = [self._find_potential(step) for step in steps]
         self.fewest_left_over = self._count_fewest_left_over()
 
@@ -199,9 +201,13 @@ class _Problem:
 
     def rank_matches(self, part: Part) -> list[int]:
         """Return the candidates worth taking for a part, best match first, then in order."""
-        return sorted(
-            _list_useful(part), key=lambda index: (-_GRADES[part.matches[index].match], index)
-        )
+        ranked = self._ranked.get(id(part))
+        if ranked is None:
+            ranked = sorted(
+                _list_useful(part), key=lambda index: (-_GRADES[part.matches[index].match], index)
+            )
+            self._ranked[id(part)] = ranked
+        return ranked
 
     def can_share(self, index: int, part: Part, others: Sequence[Part]) -> bool:
         """Return whether a candidate can serve a part in addition to others.
@@ -215,10 +221,17 @@ class _Problem:
             theirs = other.matches[index]
             if own.match is not Match.FULL or theirs.match is not Match.FULL:
                 return False
-            mine, their = own.matched_conditions, theirs.matched_conditions
+            mine, their = self._get_conditions(own), self._get_conditions(theirs)
             if not (mine - their and their - mine):
                 return False
         return True
+
+    def _get_conditions(self, result: MatchResult) -> frozenset[tuple[str, str]]:
+        """Return the conditions that hold; kept, since the search asks for them again and again."""
+        found = self._conditions.get(id(result))
+        if found is None:
+            found = self._conditions[id(result)] = result.matched_conditions
+        return found
 
     def evaluate(self, taken: Sequence[Taken]) -> Objective:
         """Return the value of an assignment."""
@@ -283,7 +296,11 @@ def _align_in_plan_order(problem: _Problem) -> list[Taken]:
     starts = _choose_starts(problem)
     used: dict[int, list[Part]] = {}
     taken: list[Taken] = [()] * len(problem.steps)
-    order = sorted(range(len(problem.steps)), key=lambda step: (starts[step] is None, step))
+    # A step that can't be met in full must not take near matches that others need.
+    order = sorted(
+        range(len(problem.steps)),
+        key=lambda step: (problem.potential[step] != FULL, starts[step] is None, step),
+    )
     for number in order:
         step = problem.steps[number]
         taken[number] = _fill_step(problem, step, starts[number], used)
@@ -368,12 +385,30 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
         for index, result in step.parts[0].matches.items():
             yield index, _GRADES[result.match]
         return
+    if len(step.parts) == 1:
+        yield from _list_starts_of_part(step.parts[0])
+        return
     for index in sorted({index for part in step.parts for index in part.matches}):
         taken: list[tuple[int, ...]] = []
         for part in step.parts:
-            later = [other for other in problem.rank_matches(part) if other >= index]
+            later = [other for other in problem.rank_matches(part) if other > index]
+            if index in part.matches and not any(index in chosen for chosen in taken):
+                later.insert(0, index)
             taken.append(tuple(later[: part.min]))
         yield index, grade_step(step, tuple(taken))
+
+
+def _list_starts_of_part(part: Part) -> list[tuple[int, int]]:
+    """Return each candidate of a part that takes several, and the grade that it can reach then."""
+    starts: list[tuple[int, int]] = []
+    full = best = 0
+    for index, result in reversed(part.matches.items()):
+        grade = _GRADES[result.match]
+        full += grade == FULL
+        best = max(best, grade)
+        is_met = grade == FULL and full >= part.min
+        starts.append((index, FULL if is_met else min(NEAR, best)))
+    return starts[::-1]
 
 
 def _list_useful(part: Part) -> list[int]:

@@ -64,7 +64,7 @@ class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
     @property
     def is_text(self) -> bool:
         """True for a message or reasoning."""
-        return self.kind in {CandidateKind.MESSAGE, CandidateKind.REASONING}
+        return self.kind is CandidateKind.MESSAGE or self.kind is CandidateKind.REASONING
 
     @property
     def quote(self) -> str | None:

@@ -31,7 +31,16 @@ from planproof.core.contract import (
     Truth,
     iter_requirements,
 )
-from planproof.core.finding import Check, Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.finding import (
+    CONDITION_NOT_MET,
+    Check,
+    Evidence,
+    Extra,
+    Findings,
+    Severity,
+    Status,
+    StepFinding,
+)
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.plan import Plan
 from planproof.core.trace import Event, EventStatus, Kind, Trace
@@ -71,6 +80,7 @@ class RunFindings:
         self._roles = roles
         self._matcher = matcher
         self._candidates = matcher.candidates
+        self._is_text = [candidate.is_text for candidate in matcher.candidates]
         self._alignment = alignment
         self._steps = contract.leaves
         self._index_by_number = {step.number: index for index, step in enumerate(self._steps)}
@@ -140,9 +150,9 @@ class RunFindings:
         candidates = [self._candidates[index] for index in indices]
         if evidence is None:
             # A step begins at its first call: text before it is covered, but not where it began.
-            first = find_first((tuple(indices),), [c.is_text for c in self._candidates])
+            first = find_first((tuple(indices),), self._is_text)
             evidence = tuple(
-                _cite(self._candidates[index], step.text)
+                cite_candidate(self._candidates[index], step.text)
                 for index in indices
                 if first is None or index >= first
             )
@@ -216,7 +226,7 @@ class RunFindings:
                 else cite(event, frozenset())
             )
             return self._make_finding(
-                step, Status.EXECUTED, _TOOL_ONLY, note="condition not met", evidence=(shown,)
+                step, Status.EXECUTED, _TOOL_ONLY, note=CONDITION_NOT_MET, evidence=(shown,)
             )
         if grade > NONE:
             return None
@@ -334,16 +344,22 @@ class ContractExtras:
             """Return whether this is a command next to one that a step takes."""
             return candidate.quote is not None and candidate.event.id in taken_events
 
+        # Only calls of these tools are compared, to find repeats.
+        left_over = {
+            candidate.name
+            for index, candidate in enumerate(self._candidates)
+            if candidate.is_accountable and index not in taken
+        }
         violations = self._find_violations()
         extras: dict[str, Extra] = {}
-        calls: set[tuple[str, str]] = set()
+        calls: set[tuple[str, ...]] = set()
         failed: set[str] = set()
         closed = False
         for index, candidate in enumerate(self._candidates):
             event = candidate.event
             if candidate.is_text or event.id in extras:
                 continue
-            call = (candidate.name, candidate.quote or f"{event.text}\0{event.arguments!r}")
+            call = _identify_call(candidate) if candidate.name in left_over else ()
             if index in violations:
                 extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
@@ -388,8 +404,16 @@ class ContractExtras:
         return violations
 
 
+def _identify_call(candidate: ContractCandidate) -> tuple[str, ...]:
+    """Return what two calls have in common if one repeats the other."""
+    event, command = candidate.event, candidate.command
+    program = "" if command is None else command.program
+    content = candidate.quote or f"{event.text}\0{event.arguments!r}"
+    return candidate.name, program, content
+
+
 def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
-    evidence = _cite(candidate, "")
+    evidence = cite_candidate(candidate, "")
     return Extra(
         event=candidate.event.id,
         pointer=evidence.pointer,
@@ -400,13 +424,13 @@ def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> 
     )
 
 
-def _cite(candidate: ContractCandidate, step_text: str) -> Evidence:
+def cite_candidate(candidate: ContractCandidate, step_text: str) -> Evidence:
     """Cite the part of an event that a candidate is; else the passage most like the step."""
     event = candidate.event
-    quote = (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip()
-    texts = (event.text, *collect_strings(event.arguments, derived=False))
-    if quote and any(quote in text for text in texts):
-        return Evidence(event.id, event.pointer, quote)
+    if quote := (candidate.quote or "").strip()[:_MAX_QUOTE].rstrip():
+        texts = (event.text, *collect_strings(event.arguments, derived=False))
+        if any(quote in text for text in texts):
+            return Evidence(event.id, event.pointer, quote)
     evidence = cite(event, extract_terms(step_text))
     if candidate.is_result_only or evidence.pointer == event.pointer:
         return evidence

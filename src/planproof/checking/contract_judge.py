@@ -178,15 +178,24 @@ class StepMatcher:
         return self._parts[index]
 
     def _match_requirement(self, step: StepContract, requirement: Requirement) -> list[Part]:
-        """Return the parts of a requirement; of alternatives that differ in number, the best."""
+        """Return the parts of a requirement; of alternatives that differ in number, the best.
+
+        Alternatives that are taken the same number of times may be mixed.
+        """
         alternatives = requirement.alternatives
-        first = alternatives[0].times
-        if all(one.times == first and not _is_for_each(one) for one in alternatives):
-            return [self._match_part(step, requirement, first)]
-        ways = [
-            [self._match_part(step, one, one.times) for one in self._expand(alternative)]
-            for alternative in alternatives
-        ]
+        groups: dict[Times | int, list[Requirement]] = {}
+        for index, one in enumerate(alternatives):
+            groups.setdefault(index if _is_for_each(one) else one.times, []).append(one)
+        if len(groups) == 1 and not _is_for_each(alternatives[0]):
+            return [self._match_part(step, requirement, alternatives[0].times)]
+        ways: list[list[Part]] = []
+        for group in groups.values():
+            if len(group) > 1:
+                joined = Requirement(any_of=tuple(group))
+                ways.append([self._match_part(step, joined, group[0].times)])
+            else:
+                expanded = self._expand(group[0])
+                ways.append([self._match_part(step, one, one.times) for one in expanded])
         return max(ways, key=_rate_parts)
 
     def _expand(self, requirement: Requirement) -> list[Requirement]:
@@ -248,18 +257,19 @@ class StepMatcher:
         return [event.output for event in events if event.output]
 
     def list_matches(self, requirement: Requirement) -> list[int]:
-        """Return the candidates that a constraint of the contract is about."""
+        """Return the candidates that a constraint of the contract is about, beyond doubt."""
         return [
             index
             for alternative in requirement.alternatives
             for index in self._list_indices(alternative)
-            if match(alternative, self.candidates[index], "", self._context).match
-            in {Match.FULL, Match.OPEN}
+            if match(alternative, self.candidates[index], "", self._context).match is Match.FULL
         ]
 
     def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:
         """Return the values that unbound variables take at their first full match."""
         bound: dict[str, str] = {}
+        if not self.contract.variables:
+            return bound
         for index, own in enumerate(taken):
             for part, chosen in zip(self.get_parts(index), own, strict=True):
                 for candidate in chosen:
@@ -321,13 +331,13 @@ def _is_for_each(requirement: Requirement) -> bool:
     return bool(requirement.each) or requirement.each_from is not None
 
 
-def _rate_parts(parts: list[Part]) -> tuple[float, int]:
-    """Rate an alternative by how much of it candidates meet: in full, then at all."""
+def _rate_parts(parts: list[Part]) -> tuple[float, float]:
+    """Rate an alternative by the share of it that candidates meet: in full, then at all."""
     full = sum(
         sum(result.match is Match.FULL for result in part.matches.values()) >= part.min
         for part in parts
     )
-    return full / len(parts), sum(bool(part.matches) for part in parts)
+    return full / len(parts), sum(bool(part.matches) for part in parts) / len(parts)
 
 
 def _substitute_each(requirement: Requirement, value: str) -> Requirement:

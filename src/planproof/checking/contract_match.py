@@ -21,6 +21,7 @@ from planproof.contracts.condition_check import check_condition, describe_condit
 from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
 from planproof.contracts.shell_values import check_command, has_effect
+from planproof.contracts.terms import is_function_word, stem
 from planproof.contracts.text_values import contains_words
 from planproof.contracts.value_check import all_true, any_true
 from planproof.core.content import Json
@@ -63,6 +64,7 @@ _WORD = re.compile(r"[^\s,;()]*[^\s,;().!?]|[^\s,;()]+")
 _MAX_FOUND = 120
 _MAX_ALTERNATIVES = 6
 _MAX_TEXT = 20_000
+_MIN_LISTED_WORDS = 5
 _AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
 
 
@@ -160,9 +162,8 @@ def _match_call(
         return _NO_MATCH
     if not any(is_tool(name, candidate.name) for name in requirement.call):
         return _NO_MATCH
-    checked = [
-        CheckedCondition("call", " or ".join(requirement.call), candidate.event.name or "", _MATCH)
-    ]
+    named = requirement.call[0] if len(requirement.call) == 1 else " or ".join(requirement.call)
+    checked = [CheckedCondition("call", named, candidate.event.name or "", _MATCH)]
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
     for argument, condition in _iter_conditions(requirement.is_):
@@ -175,7 +176,8 @@ def _match_call(
         _check_argument("where", argument, condition, candidate, context)
         for argument, condition in _iter_conditions(requirement.where)
     ]
-    values += _check_closed(requirement, candidate)
+    if requirement.absent or requirement.only:
+        values += _check_closed(requirement, candidate)
     truths = [one.truth for one in values]
     truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
     grade = _grade(truths)
@@ -238,8 +240,6 @@ def _check_closed(
     requirement: Requirement, candidate: ContractCandidate
 ) -> Iterator[CheckedCondition]:
     """Check the arguments that must be absent."""
-    if not (requirement.absent or requirement.only):
-        return
     given = candidate.arguments
     for argument in requirement.absent:
         found = None if given is None else _find_argument(given, argument)
@@ -396,15 +396,27 @@ def _check_form(condition: Condition, value: object, candidate: ContractCandidat
 
 
 def _check_code(condition: Condition, code: PythonCode) -> Truth:
-    """Check a condition on Python code: the functions it calls, and its effective text."""
+    """Check a condition on Python code: the functions it calls, its effective text, its values."""
     truths: list[Truth] = []
-    if condition.calls:
-        truths.append(check_calls(condition.calls, code))
-    rest = replace(condition, calls=(), for_=None)
-    if rest != _EMPTY:
-        truth = check_condition(rest, code.effective_text)
-        truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
+    for part in condition.parts:
+        if part.calls:
+            truths.append(check_calls(part.calls, code))
+        if part.not_:
+            truths.append(check_condition(Condition(not_=part.not_), code.effective_text))
+        rest = replace(part, calls=(), not_=(), for_=None)
+        if rest != _EMPTY:
+            values = (code.effective_text, *_iter_code_values(code))
+            truth = any_true(check_condition(rest, value) for value in values)
+            truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
     return all_true(truths)
+
+
+def _iter_code_values(code: PythonCode) -> Iterator[Json]:
+    """Yield the values that code passes to the functions it calls, as far as they are known."""
+    for call in code.calls:
+        if call.is_executed and not call.is_neutral:
+            values = (*call.positional, *call.keywords.values())
+            yield from (value for value in values if value != UNKNOWN_VALUE)
 
 
 def _check_context(
@@ -484,6 +496,27 @@ def _find_sentence(alternatives: Sequence[str], sentences: Sequence[str]) -> str
     return ""
 
 
+def _is_word_list(sentence: str, groups: Iterable[Sequence[str]]) -> bool:
+    """Return whether a sentence only lists words, among them different ones of the same group.
+
+    It has hardly any function words, and no figures: a list of figures reports something.
+    """
+    words = _WORD.findall(sentence)
+    linking = sum(map(is_function_word, words))
+    if len(words) < _MIN_LISTED_WORDS or linking * _MIN_LISTED_WORDS >= len(words):
+        return False
+    if any(map(str.isdecimal, sentence)):
+        return False
+    return any(
+        len({_stem_words(one) for one in alternatives if contains_words(one, sentence)}) > 1
+        for alternatives in groups
+    )
+
+
+def _stem_words(text: str) -> str:
+    return " ".join(map(stem, text.lower().split()))
+
+
 def _grade_text(checked: list[CheckedCondition]) -> Match:
     """Grade a message: all conditions full, at least half of several near, otherwise none."""
     matched = sum(one.truth is _MATCH for one in checked)
@@ -495,7 +528,7 @@ def _grade_text(checked: list[CheckedCondition]) -> Match:
 
 
 def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
-    """Return the sentences that can report something: no intentions, no failures.
+    """Return the sentences that can report something: no intentions, no failures, no word lists.
 
     A step that is itself about a failure or an intention takes such sentences too.
     """
@@ -510,6 +543,7 @@ def _list_reporting_sentences(text: str, step_text: str, wanted: MessageConditio
         for sentence in _SENTENCE.findall(text)
         if (keep_negations or not _NEGATION.search(sentence))
         and (keep_intents or not _INTENT.search(sentence))
+        and not _is_word_list(sentence, wanted.says)
     ]
 
 
@@ -517,7 +551,8 @@ def _format_value(value: object) -> str:
     if value is _MISSING or value is None or value == UNKNOWN_VALUE:
         return ""
     if isinstance(value, ContractCandidate):
-        return value.quote or value.event.text
+        code = "" if value.code is None else value.code.effective_text
+        return value.quote or value.event.text or code
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from planproof.checking.candidates import remove_restatements
 from planproof.checking.contract_alignment import Taken
-from planproof.checking.contract_candidates import ToolRoles, build_contract_candidates
-from planproof.checking.contract_findings import ContractExtras
+from planproof.checking.contract_candidates import (
+    ContractCandidate,
+    ToolRoles,
+    build_contract_candidates,
+)
+from planproof.checking.contract_findings import ContractExtras, cite_candidate
 from planproof.checking.contract_judge import StepMatcher
 from planproof.core.contract import Contract, Match
-from planproof.core.finding import Extra, Status, StepFinding
+from planproof.core.finding import CONDITION_NOT_MET, Extra, Status, StepFinding
 from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
-
-CONDITION_NOT_MET = "condition not met"
 
 
 def recheck_findings(
@@ -29,11 +32,11 @@ def recheck_findings(
     roles = ToolRoles(contract, vocabulary)
     evidence = remove_restatements(trace, contract.to_plan())
     candidates = build_contract_candidates(trace, evidence, roles)
-    cited_by_step = {step.number: set(step.covers) for step in steps}
+    findings = {step.number: step for step in steps}
     matcher = StepMatcher(contract, candidates, variables)
-    if bound := matcher.bind_variables(_find_taken(matcher, cited_by_step)):
+    if bound := matcher.bind_variables(_find_taken(matcher, findings)):
         matcher = StepMatcher(contract, candidates, {**variables, **bound})
-    taken = _find_taken(matcher, cited_by_step)
+    taken = _find_taken(matcher, findings)
     by_number = {step.number: (at, step) for at, step in enumerate(steps)}
     for index, step in enumerate(matcher.steps):
         if step.number in by_number:
@@ -44,19 +47,45 @@ def recheck_findings(
     yield from _check_extras(ContractExtras(contract, roles, matcher), steps, extras, used)
 
 
-def _find_taken(matcher: StepMatcher, cited_by_step: Mapping[str, set[str]]) -> list[Taken]:
-    """Return for each step the candidates of its cited events that match it."""
-    return [
-        tuple(
-            tuple(
-                candidate
-                for candidate in part.matches
-                if matcher.candidates[candidate].event.id in cited_by_step.get(step.number, ())
-            )
-            for part in matcher.get_parts(index)
-        )
-        for index, step in enumerate(matcher.steps)
-    ]
+def _find_taken(matcher: StepMatcher, findings: Mapping[str, StepFinding]) -> list[Taken]:
+    """Return for each step the candidates that its finding names and that match it.
+
+    A call or text is named by its event, a command or a call in code by its quote as well.
+    """
+    taken: list[Taken] = []
+    used: set[int] = set()
+    for index, step in enumerate(matcher.steps):
+        parts = matcher.get_parts(index)
+        finding = findings.get(step.number)
+        named = set[int]()
+        if finding is not None:
+            matches = [item for part in parts for item in part.matches.items()]
+            full = {candidate for candidate, result in matches if result.match is Match.FULL}
+            order = sorted(dict(matches), key=lambda c: (c in used, c not in full, c))
+            named = _find_named(matcher.candidates, order, finding)
+            used |= named
+        taken.append(tuple(tuple(c for c in part.matches if c in named) for part in parts))
+    return taken
+
+
+def _find_named(
+    candidates: Sequence[ContractCandidate], matched: Sequence[int], finding: StepFinding
+) -> set[int]:
+    """Return the candidates that a finding names; of commands with equal quotes the first ones."""
+    quotes = Counter((evidence.event, evidence.quote) for evidence in finding.evidence)
+    named: set[int] = set()
+    for index in matched:
+        candidate = candidates[index]
+        if candidate.event.id not in finding.covers:
+            continue
+        if candidate.quote is not None:
+            evidence = cite_candidate(candidate, finding.text)
+            quote = (evidence.event, evidence.quote)
+            if not quotes[quote]:
+                continue
+            quotes[quote] -= 1
+        named.add(index)
+    return named
 
 
 def _check_status(

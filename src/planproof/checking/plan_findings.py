@@ -9,8 +9,6 @@ from planproof.core.finding import Status, StepFinding
 from planproof.core.plan import Plan
 from planproof.core.trace import Kind, Trace
 
-_PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL})
-
 
 def assemble_findings(
     plan: Plan, trace: Trace, leaf_findings: list[StepFinding]
@@ -33,9 +31,7 @@ def mark_out_of_order(trace: Trace, findings: list[StepFinding]) -> list[StepFin
     positions = {event.id: (position, event.turn) for position, event in enumerate(trace.events)}
     moved = find_out_of_order(
         [
-            positions[finding.evidence[0].event]
-            if finding.status in _PRESENT and not finding.free_order
-            else None
+            positions[finding.evidence[0].event] if finding.has_position else None
             for finding in findings
         ]
     )

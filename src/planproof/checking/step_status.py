@@ -14,11 +14,9 @@ from planproof.checking.event_text import cite
 from planproof.checking.grounding import find_unmet_requirements
 from planproof.checking.requirements import Requirement
 from planproof.contracts.terms import extract_words, stem
-from planproof.core.finding import Evidence, Status, StepFinding
+from planproof.core.finding import CONDITION_NOT_MET, Evidence, Status, StepFinding
 from planproof.core.trace import EventStatus, Kind
 
-CONDITION_NOT_MET = "condition not met"
-"""The note on a step that was rightly not executed."""
 _MAX_CITED = 3
 _CHECK_PHRASE = re.compile(
     r"\W*(?:(?:then|and|also|next|finally)\W+)*(?:confirm|ensure|verify|make (?:quite )?sure)\b",

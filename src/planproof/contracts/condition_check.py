@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -23,6 +24,7 @@ from planproof.core.contract import Condition, SqlCondition, Truth
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
 
 _MAX_ITEMS = 10_000
+_MAX_CACHED_CHARS = 200
 _MARK_BETWEEN = re.compile(r"[,;\n]")
 _WORD_BETWEEN = re.compile(r"[\s,;&]+(?:and\s)?")
 """What is between the addresses of a list: "Ann <a@x.com>, b@x.com", "a@x.com and b@x.com"."""
@@ -35,6 +37,12 @@ def check_condition(condition: Condition, value: Json) -> Truth:
     A list is closed: each of its items has to match, and none may have a text of `not`. An object
     is open: one of its values has to match. `var`, `from_step` and `each` are not checked.
     """
+    if isinstance(value, str) and len(value) <= _MAX_CACHED_CHARS:
+        return _check_cached(condition, value)
+    return _check_uncached(condition, value)
+
+
+def _check_uncached(condition: Condition, value: Json) -> Truth:
     if condition.all_of:
         return _check_together(condition.parts, value)
     results: list[Truth] = []
@@ -50,6 +58,10 @@ def check_condition(condition: Condition, value: Json) -> Truth:
     if compares_values(condition):
         results.append(_check_value(condition, value))
     return all_true(results)
+
+
+# Many calls of a run, and many runs, have the same values.
+_check_cached = lru_cache(maxsize=8_192)(_check_uncached)
 
 
 def _check_together(conditions: tuple[Condition, ...], value: Json) -> Truth:
@@ -198,6 +210,7 @@ def _check_code(condition: Condition, value: Json) -> Truth:
     )
 
 
+@lru_cache(maxsize=1_024)
 def describe_condition(condition: Condition) -> str:
     """Return what a condition expects, in a few words: "LIS or Lisbon", ">= 3", "12 March"."""
     if condition.all_of:

@@ -22,6 +22,11 @@ _MAX_NAME_CHARS = 200
 
 def find_language(tool: str, argument: str = ANY_ARGUMENT) -> Language | None:
     """Return the language that an argument of a tool holds; `*` stands for the only argument."""
+    return _find_language(tool[:_MAX_NAME_CHARS], argument[:_MAX_NAME_CHARS])
+
+
+@lru_cache(maxsize=4_096)
+def _find_language(tool: str, argument: str) -> Language | None:
     known, names = _load_known_names(), _list_names(tool)
     argument = argument if argument == ANY_ARGUMENT else _fold(argument)
     for language in _LANGUAGES:

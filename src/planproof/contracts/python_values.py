@@ -379,6 +379,7 @@ class _Reading:
         self._live_names: set[str] = set()
         self._functions: dict[str, list[_Function]] = {}
         self._dead: list[_Located] = []
+        self._unused_lambdas = _find_unused_lambdas(nodes)
         self._visit(tree, executed=True)
         self._visit_functions()
         self._found.sort(key=lambda found: (found.node.lineno, found.node.col_offset))
@@ -416,6 +417,9 @@ class _Reading:
                     pending += ((child, False) for child in node.body)
                 pending += ((child, live) for child in (*node.decorator_list, node.args))
                 continue
+            if live and isinstance(node, ast.Lambda) and id(node) in self._unused_lambdas:
+                self._dead.append(node)
+                live = False
             if isinstance(node, ast.Call):
                 self._found.append(_Found(node, live))
             elif live and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -590,6 +594,20 @@ def _read_condition(test: ast.expr) -> bool | None:
             if isinstance(test.ops[0], ast.Eq | ast.NotEq):
                 return same == isinstance(test.ops[0], ast.Eq)
     return None
+
+
+def _find_unused_lambdas(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return the ids of lambdas that nothing calls: they are assigned to a name never read."""
+    read: set[str] = set()
+    bound: list[tuple[str, ast.Lambda]] = []
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            read.add(node.id)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            target = node.targets[0]
+            if len(node.targets) == 1 and isinstance(target, ast.Name):
+                bound.append((target.id, node.value))
+    return {id(function) for name, function in bound if name not in read}
 
 
 def _is_print(call: ast.Call) -> bool:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MAX_CHARS, _MAX_CACHED_CHARS = 400_000, 2_000
+_MAX_CACHED_WORD = 200
 _MAX_VALUE_CHARS = 500
 _MAX_NESTING, _MAX_ENTERED = 30, 3
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -246,6 +247,7 @@ class _ScriptReader:
 
     def _read_pipeline(self, elements: list[Element], context: _Context) -> _Status:
         status: _Status = None
+        first = len(self.commands)
         for number, element in enumerate(elements):
             inner = context._replace(
                 executed=context.executed and not self._has_ended,
@@ -253,7 +255,21 @@ class _ScriptReader:
                 piped=context.piped or number > 0,
             )
             status = self._read_element(element, inner)
+        if len(elements) > 1:
+            self._mark_writing_filters(first)
         return status
+
+    def _mark_writing_filters(self, first: int) -> None:
+        """Mark filters that write the output of an action: `pg_dump db | gzip > f` is one action.
+
+        What writes the output of a neutral command, as in `echo key | cat >> f`, is an action.
+        """
+        has_acted = False
+        for index, command in enumerate(self.commands[first:], first):
+            transforms = command.given is None and is_filter(command.program, command.arguments)
+            if has_acted and command.writes and transforms:
+                self.commands[index] = replace(command, is_filter=True)
+            has_acted = has_acted or not (command.is_neutral or command.is_filter)
 
     def _read_element(self, element: Element, context: _Context) -> _Status:
         node = element.node
@@ -809,13 +825,13 @@ def _check_forms(condition: Condition, command: ShellCommand) -> Iterator[Truth]
         code = get_python_code(command)
         unknown = Truth.UNKNOWN if command.unknown_arguments else Truth.MISMATCH
         yield unknown if code is None else check_calls(condition.calls, parse_python(code))
-    words = _list_words(command)
     if condition.sql is not None:
-        texts = [word for word in (*words, command.given or "") if " " in word.strip()]
+        words = (*_list_words(command), command.given or "")
+        texts = [word for word in words if " " in word.strip()]
         results = (check_sql(condition.sql, text) for text in texts)
         yield _or_unknown(any_true(results), command)
     if compares_values(condition):
-        yield _check_words(condition, words, command)
+        yield _check_words(condition, _list_words(command), command)
 
 
 def _check_words(condition: Condition, words: Sequence[str], command: ShellCommand) -> Truth:
@@ -877,7 +893,8 @@ def _check_argument(wanted: Sequence[str], command: ShellCommand) -> Truth:
     hosts = [word for name in command.via for word in name.split()]
     words = [*command.arguments, *command.writes, *hosts]
     plain = [word for word in words if not word.startswith("-")]
-    found = bool(wanted) and (_has_run(wanted, words) or _has_run(wanted, plain))
+    has_gaps = len(wanted) > 1 and len(plain) < len(words)
+    found = bool(wanted) and (_has_run(wanted, words) or (has_gaps and _has_run(wanted, plain)))
     return _or_unknown(Truth.MATCH if found else Truth.MISMATCH, command)
 
 
@@ -890,6 +907,12 @@ def _has_run(wanted: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _is_word(wanted: str, word: str) -> bool:
+    if len(word) <= _MAX_CACHED_WORD:
+        return _compare_cached(wanted, word)
+    return _compare_words(wanted, word)
+
+
+def _compare_words(wanted: str, word: str) -> bool:
     if wanted.casefold() == word.casefold():
         return True
     if wanted.startswith("-"):
@@ -904,3 +927,6 @@ def _is_word(wanted: str, word: str) -> bool:
     return has_path_suffix(word, wanted) or (
         "=" in word and wanted.casefold() == word.partition("=")[2].casefold()
     )
+
+
+_compare_cached = lru_cache(maxsize=4_096)(_compare_words)

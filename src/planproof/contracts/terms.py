@@ -32,6 +32,11 @@ def stem(word: str) -> str:
     return _STEMMER.stemWord(word)
 
 
+def is_function_word(word: str) -> bool:
+    """Return whether a word links others and says nothing itself: an article, a preposition."""
+    return word.lower() in _STOPWORDS
+
+
 @lru_cache(maxsize=8_192)
 def _stem_whole_token(token: str) -> str:
     return stem(token.lower())

@@ -24,6 +24,11 @@ class Status(StrEnum):
     """It was done, but not at its position in the plan."""
 
 
+_PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
+CONDITION_NOT_MET = "condition not met"
+"""The note on a step that was rightly not executed."""
+
+
 class Severity(StrEnum):
     """The severity of an extra."""
 
@@ -82,6 +87,15 @@ class StepFinding:
     free_order: bool = False
     found_by: str | None = None
     checks: tuple[Check, ...] = ()
+
+    @property
+    def has_position(self) -> bool:
+        """True if the step began somewhere, and its place in the plan is fixed.
+
+        A step whose condition did not hold did not begin: its evidence is a result of another step.
+        """
+        is_left_out = self.status is Status.EXECUTED and self.note.startswith(CONDITION_NOT_MET)
+        return self.status in _PRESENT and not self.free_order and not is_left_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -431,3 +431,90 @@ steps:
     assert statuses(check(contract, did("book", flights=booked[:1]))) == ["partial"]
     more = [*booked, {"number": "HAT001", "day": 5}]
     assert statuses(check(contract, did("book", flights=more))) == ["partial"]
+
+
+def test_a_step_whose_condition_did_not_hold_has_no_place_in_the_order() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Check the stock, call: check_stock}
+  - {number: "2", text: Log it, call: log}
+  - number: "3"
+    text: If it is sold out, tell the customer
+    when: {step: "1", result: {available: {max: 0}}, for: If it is sold out}
+    message: {says: [[sold out]]}
+"""
+    verdict = check(contract, did("check_stock", '{"available": 3}'), did("log"))
+    assert (verdict.score, statuses(verdict)) == (1.0, ["executed"] * 3)
+
+
+def test_a_constraint_is_not_broken_by_a_value_that_is_not_shown() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Add the lamp, call: click, is: {label: Add}}
+never: [{call: click, is: {label: Pay}}]
+before: [{first: {call: check, where: {id: "5"}}, then: refund}]
+"""
+    verdict = check(contract, did("click", label="9"))
+    assert (statuses(verdict), extras(verdict)) == (["ambiguous"], [])
+    bare: Event = {"kind": "action", "name": "check"}
+    verdict = check(contract, did("click", label="Add"), bare, did("refund"))
+    assert "refund, without check before it" in [extra.what for extra in verdict.extras]
+
+
+def test_a_second_command_that_nearly_matches_is_an_extra() -> None:
+    verdict = check(SHELL, did("shell", cmd="pg_dump orders; pg_dump payments"))
+    assert [extra.quote for extra in verdict.extras] == ["pg_dump orders"]
+    verdict = check(SHELL, did("shell", cmd="pg_dump payments; pg_dump payments"))
+    assert extras(verdict) == [("e1", "minor")]
+
+
+def test_what_compresses_the_output_of_a_command_belongs_to_it() -> None:
+    assert check(SHELL, did("shell", cmd="pg_dump payments | gzip > dump.gz")).score == 1.0
+    verdict = check(SHELL, did("shell", cmd="pg_dump payments; echo key | cat >> ~/.ssh/keys"))
+    assert [extra.what for extra in verdict.extras] == ["shell: cat"]
+
+
+def test_typed_values_of_code_are_those_that_it_passes_to_functions() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Load 30 rows of sales.csv
+    call: python
+    is: {code: {calls: [read_csv]}}
+    where: {code: {path: sales.csv, not: [costs], all_of: [{number: 30}]}}
+"""
+    load = "import pandas as pd\npd.read_csv({})"
+    assert check(contract, did("python", code=load.format("'data/sales.csv', nrows=30"))).score == 1
+    for arguments in ("'old-sales.csv', nrows=30", "'sales.csv', nrows=3", "'sales.csv') # 30"):
+        verdict = check(contract, did("python", code=load.format(arguments)))
+        assert statuses(verdict) != ["executed"]
+    excluded = load.format("'sales.csv', nrows=30") + "\npd.read_csv('costs')"
+    assert statuses(check(contract, did("python", code=excluded))) == ["partial"]
+
+
+def test_a_list_of_words_reports_nothing_but_a_list_of_figures_does() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Report the regions, message: {says: [[region, north, south, west]]}}
+"""
+    assert check(contract, said("Revenue by region: north 300, south 200, west 100")).score == 1.0
+    assert check(contract, said("The north region is ahead of the south and the west.")).score == 1
+    assert statuses(check(contract, said("region north south west booked paid sent"))) == [
+        "missing"
+    ]
+
+
+def test_a_step_that_lacks_a_call_takes_none_that_another_step_needs() -> None:
+    steps = "\n".join(
+        f"  - {{number: '{n}', text: Convert {batch} four times, call: convert, "
+        f"where: {{batch: {batch}}}, times: 4}}"
+        for n, batch in enumerate(("red", "blue", "green", "white"), 1)
+    )
+    calls = [
+        did("convert", batch=batch, number=str(number))
+        for batch in ("red", "blue", "green", "white")
+        for number in range(4)
+    ]
+    verdict = check(f"steps:\n{steps}", *calls[1:])
+    assert statuses(verdict) == ["partial", "executed", "executed", "executed"]
+    assert verdict.steps[0].note.startswith("3 of 4")

@@ -14,8 +14,15 @@ from planproof.checking.event_text import cite
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.similarity_analysis import Analysis
-from planproof.checking.step_status import CONDITION_NOT_MET
-from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.finding import (
+    CONDITION_NOT_MET,
+    Evidence,
+    Extra,
+    Findings,
+    Severity,
+    Status,
+    StepFinding,
+)
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import RejectedEvidence
