@@ -26,7 +26,8 @@ class TextPart(_Part, frozen=True):
     """A text that becomes an event.
 
     `actions`: calls written in it are recognised; in a text profile it is a turn of a chat, whose
-    code is an action if it was run. `comment`: a message is reasoning if a call follows it.
+    code is an action if it was run. `comment`: a message is reasoning if a call follows it, or if
+    its turn makes one.
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
     `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.
     """
@@ -164,9 +165,10 @@ class Profile(_Part, frozen=True, kw_only=True):
     The form `repr` is a text of Python values as `print` writes them; its records are values. In a
     text, `marks` are sequences such as the codes of a colour: a line is broken before one, and the
     mark is replaced, except after a colon, where it is removed.
-    `unwrap` is the part of a record that is read, such as the one inside an envelope. With
-    `newest_first`, the records are read from the last to the first, unless the value at this path
-    grows from the first to the last.
+    `unwrap` is the part of a record that is read, such as the one inside an envelope. With `order`,
+    the records are read in the order of the values at this path; a record without one follows the
+    record before it. With `handoffs`, what an agent does is part of the call that handed over to
+    it.
     """
 
     planproof: Literal["profile/1"]
@@ -185,7 +187,8 @@ class Profile(_Part, frozen=True, kw_only=True):
     parent: Field | None = None
     time: Field = _TIME_PATHS
     unwrap: Field | None = None
-    newest_first: Field | None = None
+    order: Field | None = None
+    handoffs: bool = False
     repeats: Repeats | None = None
     repeated_calls: Literal["keep", "drop"] = "keep"
     test_file: str = ""

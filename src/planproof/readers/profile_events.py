@@ -20,6 +20,7 @@ from planproof.readers.toolkit.entries import (
     make_range_pointer,
     point_to_lines,
 )
+from planproof.readers.toolkit.handoffs import Handoffs
 from planproof.readers.toolkit.printed_text import PrintedValues
 from planproof.readers.toolkit.profile_paths import (
     Field,
@@ -37,6 +38,7 @@ from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, pars
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _AGENT = "assistant"
+_UNKNOWN_CODE = "-1"
 # The texts of a rule in the order of their events, each with its fixed actor.
 _TEXT_KINDS = (
     ("system", Kind.SYSTEM, "system"),
@@ -60,7 +62,8 @@ class ProfileRun:
         self._closed_call: EventDraft | None = None
         self._closed_at = 0
         self._last_call: EventDraft | None = None
-        self._comment: EventDraft | None = None
+        self._comments: list[EventDraft] = []
+        self._handoffs = Handoffs()
         self._unknown: Counter[str] = Counter()
         self._agent_records = 0
         self._call_ids: dict[str, EventDraft] = {}
@@ -166,6 +169,10 @@ class ProfileRun:
         if profile.parent:
             parent = get_text(profile.parent, record, record)
             self._builder.parent = self._call_ids.get(parent) if parent else None
+        elif profile.handoffs:
+            is_user = self._actor == "user"
+            starter = None if is_user else self._handoffs.find_parent_call(self._actor)
+            self._builder.parent = starter
 
     def _apply_first(self, rules: Sequence[Rule], node: Node) -> bool:
         for rule in rules:
@@ -239,7 +246,18 @@ class ProfileRun:
             kept = text if part.chunks else text.strip("\n")
             draft = EventDraft(kind, pointer, None, actor, kept, images=images)
             self._builder.add_draft(draft)
-            self._comment = draft if part.comment else None
+            if part.comment and self._last_call and self._last_call.turn == draft.turn:
+                draft.kind = Kind.REASONING
+            elif part.comment:
+                self._comments.append(draft)
+
+    def _mark_comments(self, call: EventDraft) -> None:
+        """Make the messages that a call follows, and those of its turn, reasoning."""
+        before = self._builder.drafts[-2:-1]
+        for draft in self._comments:
+            if draft.turn == call.turn or draft in before:
+                draft.kind = Kind.REASONING
+        self._comments.clear()
 
     def _extend_last_text(self, kind: Kind, actor: str, text: str, pointer: str) -> bool:
         """Append a piece to the last event if that is an earlier piece of the same text."""
@@ -266,8 +284,6 @@ class ProfileRun:
         if draft is None or self._profile.repeated_calls == "keep":
             actor = get_text(part.actor, node, record)
             self._speakers.flush()
-            if self._comment is not None and self._comment is self._builder.drafts[-1]:
-                self._comment.kind = Kind.REASONING
             # A call of two records is in the list that holds both.
             whole = record.pointer.rpartition("/")[0]
             is_next = isinstance(part.arguments, str) and part.arguments.startswith(">")
@@ -275,6 +291,9 @@ class ProfileRun:
             draft = self._builder.add_call(call, pointer, actor or self._actor)
             self._agent_records += 1
             self._last_call = draft
+            self._mark_comments(draft)
+            if self._profile.handoffs:
+                self._handoffs.record_handoff(draft)
             if call.id:
                 self._call_ids[call.id] = draft
         else:
@@ -389,7 +408,7 @@ def _get_status(part: CallPart | ResultPart, node: Node, record: Node) -> EventS
         return EventStatus.ERROR
     code = get_text(part.exit_code, node, record)
     if code:
-        return EventStatus.OK if code == "0" else EventStatus.ERROR
+        return {"0": EventStatus.OK, _UNKNOWN_CODE: None}.get(code, EventStatus.ERROR)
     found = get_value(part.status, node, record)
     return parse_status(found.value) if found else None
 
@@ -441,7 +460,7 @@ def _describe_record(value: Json) -> str:
     """Name the shape of a record, for the message that no rule fits it."""
     if not is_object(value):
         return "a value that is not an object"
-    for key in ("type", "kind", "role", "event"):
+    for key in ("type", "part_kind", "kind", "role", "event"):
         if isinstance(value.get(key), str):
             return f"records with {key} {value[key][:60]!r}"
     return f"records with the keys {', '.join(list(value)[:6])}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, cast
 
 from msgspec import Struct
@@ -29,13 +30,13 @@ from planproof.readers.toolkit.profile_paths import (
     iter_children,
     meets,
     parse_path,
-    value_text,
 )
 from planproof.readers.toolkit.text_blocks import compile_patterns, matches_any
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _SNIFF_RECORDS = 50
 _SNIFF_LINES = 400
+_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _PATTERN_FIELDS = frozenset("line until last drop parts lines first never".split())
 _PATH_FIELDS = frozenset("at records when after document some every restart".split())
 _PLAIN_FIELDS = frozenset("planproof title form ignore omit marks before test_file source".split())
@@ -173,8 +174,8 @@ class ProfileReader:
 
     def _iter_records(self, source: Source) -> Iterator[Node]:
         records = self._find_records(source)
-        if self.profile.newest_first is not None:
-            records = _order_by(self.profile.newest_first, list(records))
+        if self.profile.order is not None:
+            records = _order_by(self.profile.order, list(records))
         return self._unwrap(records)
 
     def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
@@ -182,6 +183,13 @@ class ProfileReader:
         return (get_value(inner, record, record) or record for record in records)
 
     def _find_records(self, source: Source) -> Iterator[Node]:
+        for record in self._iter_listed(source):
+            if is_list(record.value) and self.profile.form == "jsonl":
+                yield from iter_children(record)  # a batch of records
+            else:
+                yield record
+
+    def _iter_listed(self, source: Source) -> Iterator[Node]:
         if source.form == "jsonl":
             for line, value in source.document:
                 yield Node(value, f"L{line}")
@@ -195,7 +203,9 @@ class ProfileReader:
         elif self.profile.form == "jsonl" and self.profile.records == "*":
             yield whole  # JSON Lines of one line are JSON
         else:
-            yield from self._iter_values([whole])
+            records = self._iter_values([whole])
+            first = next(records, whole if self.profile.form == "jsonl" else None)
+            yield from () if first is None else chain([first], records)
 
     def _iter_values(self, values: Iterable[Node]) -> Iterator[Node]:
         for value in values:
@@ -225,7 +235,13 @@ class ProfileReader:
 
 
 def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:
-    """Yield records in the order in which they were written; the newest may come first."""
-    times = [found.value for node in records if (found := get_value(key, node, node)) is not None]
-    is_oldest_first = len(times) > 1 and value_text(times[0]) < value_text(times[-1])
-    return iter(records) if is_oldest_first else reversed(records)
+    """Yield records in the order of their values at a path: numbers, or texts such as times."""
+    ranks: list[tuple[float, str]] = []
+    for node in records:
+        text = get_text(key, node, node)
+        if text is not None:
+            rank = (float(text), "") if _NUMBER.fullmatch(text) else (0.0, text)
+        else:
+            rank = ranks[-1] if ranks else (0.0, "")
+        ranks.append(rank)
+    return iter(records[index] for index in sorted(range(len(records)), key=ranks.__getitem__))

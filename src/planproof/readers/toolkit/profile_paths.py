@@ -292,13 +292,17 @@ class Test(
 Condition: TypeAlias = dict[str, str | tuple[str, ...] | Test]
 """Maps paths to what must hold there: a value, one of several values, or a test.
 
-Of the values at a path with `*`, one must meet it.
+Of the values at a path with `*`, and of several paths with ` | ` between them, one must meet it.
 """
 
 
 def meets(condition: Condition, node: Node, record: Node) -> bool:
     """Return whether all tests of a condition hold."""
     for text, test in condition.items():
+        if " | " in text:
+            if not any(meets({path: test}, node, record) for path in text.split(" | ")):
+                return False
+            continue
         path = parse_path(text)
         if "*" in path.steps:
             if not any(_holds(test, found) for found in path.every(node, record)):
