@@ -25,8 +25,8 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class TextPart(_Part, frozen=True):
     """A text that becomes an event.
 
-    `actions`: calls written in it are recognised; in a text profile it is a turn of a chat, whose
-    code is an action if it was run. `comment`: a message is reasoning if a call follows it, or if
+    `actions`: calls written in it are recognised; in a text profile, or with `actor`, it is a turn of
+    a chat of named speakers, whose code is an action if it was run. `comment`: a message is reasoning if a call follows it, or if
     its turn makes one.
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
     `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.

@@ -72,6 +72,8 @@ class ProfileRun:
         self._record = Node(None, "")
         self._actor = _AGENT
         self._in_text = profile.form == "text"
+        # In lines, and in JSON inside a text, there are no pointers to single values.
+        self._has_whole_pointers = self._in_text or "@json" in str(profile.unwrap)
 
     def finish(self) -> Trace:
         """Return the trace, with what was counted."""
@@ -222,7 +224,7 @@ class ProfileRun:
         text, pointer, images = self._extract(found)
         if kind is Kind.BOOKKEEPING and is_list(found.value):
             steps = enumerate(map(format_value, found.value), 1)
-            text, pointer = "\n".join(f"{n}. {step}" for n, step in steps), found.pointer
+            text, pointer = "\n".join(f"{n}. {step}" for n, step in steps), self._point_to(found)
         actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
         if part.chunks and self._extend_last_text(kind, actor, text, pointer):
             return
@@ -234,7 +236,7 @@ class ProfileRun:
         self._said.add((actor, text.strip()))
         if fixed_actor is None:
             self._agent_records += 1
-        if part.actions and self._in_text:
+        if part.actions and (self._in_text or part.actor is not None):
             self._speakers.add_turn(text, self._make_pointers(text), actor)
         elif part.actions:
             drafts = self._conversation.add_text(text, pointer, actor)
@@ -307,7 +309,7 @@ class ProfileRun:
             self._builder.answer(draft, ToolResult(text, pointer, status=status, images=images))
         elif status is not None and part.output is not None and draft.output_pointer is None:
             # A call that ended without output has an empty result.
-            self._builder.answer(draft, ToolResult("", node.pointer, status=status))
+            self._builder.answer(draft, ToolResult("", self._point_to(node), status=status))
         elif status is not None:
             draft.status = status
 
@@ -393,12 +395,12 @@ class ProfileRun:
         if is_list(found.value) or is_object(found.value):
             text, inner, images = extract_text(found.value, pointer)
             if text or images:
-                return text, pointer if self._in_text else inner, images
+                return text, pointer if self._has_whole_pointers else inner, images
         return format_value(found.value), pointer, ()
 
     def _point_to(self, node: Node) -> str:
-        """Return the pointer to a value; in a text, that to the lines of its block."""
-        return self._record.pointer if self._in_text else node.pointer
+        """Return the pointer to a value, or to the record if there are none to its values."""
+        return self._record.pointer if self._has_whole_pointers else node.pointer
 
 
 def _get_status(part: CallPart | ResultPart, node: Node, record: Node) -> EventStatus | None:

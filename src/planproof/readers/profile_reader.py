@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
 from itertools import chain, islice
+from math import inf
 from typing import Any, cast
 
 from msgspec import Struct
@@ -240,7 +241,7 @@ def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:
     for node in records:
         text = get_text(key, node, node)
         if text is not None:
-            rank = (float(text), "") if _NUMBER.fullmatch(text) else (0.0, text)
+            rank = (float(text), "") if _NUMBER.fullmatch(text) else (inf, text)
         else:
             rank = ranks[-1] if ranks else (0.0, "")
         ranks.append(rank)

@@ -19,7 +19,7 @@ def test_thoughts_the_plan_and_the_command() -> None:
         ("action", "finish", ""),
     ]
     assert actions(trace)[0].arguments == {"filename": "a.py"}
-    assert [event.pointer for event in trace.events[-2:]] == ["/2/content", "/10/content"]
+    assert [event.pointer for event in trace.events[-2:]] == ["/2", "/10/content"]
     assert [event.turn for event in trace.events] == [1, 1, 1, 2, 3]
 
 
@@ -30,7 +30,7 @@ def step(plan: Any, name: str = "ls") -> dict[str, Any]:
 
 def test_a_plan_that_is_a_list_is_one_plan() -> None:
     trace = read({"1": step(["look", "N/A", "tell"]), "2": step("N/A")})
-    assert brief(trace)[0] == ("bookkeeping", "plan", "look\ntell")
+    assert brief(trace)[0] == ("bookkeeping", "plan", "1. look\n2. N/A\n3. tell")
     assert len(trace.events) == 3
 
 
@@ -51,8 +51,8 @@ def test_results_are_tied_to_their_commands() -> None:
         "system", "message", "bookkeeping", "action", "bookkeeping", "action",
     ]  # fmt: skip
     assert [(a.output, a.status) for a in actions(trace)] == [
-        ("a.txt", EventStatus.OK),
-        ("Error: no", EventStatus.ERROR),
+        ("Command ls returned: a.txt", EventStatus.OK),
+        ("Command ls threw the following error: Error: no", EventStatus.ERROR),
     ]
     assert [part.pointer for part in trace.skipped] == ["/x"]
 
@@ -60,7 +60,6 @@ def test_results_are_tied_to_their_commands() -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        {"1": step("a"), "x": step("a")},
         {"1": {"role": "assistant", "content": "just words"}},
         {"1": {"role": "assistant", "content": None}},
         {"1": [step("a")], "2": 2},

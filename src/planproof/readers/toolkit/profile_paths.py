@@ -266,7 +266,7 @@ class Test(
     kind: ValueKind | None = None
     starts: str | tuple[str, ...] | None = None
     ends: str | tuple[str, ...] | None = None
-    contains: str | None = None
+    contains: str | tuple[str, ...] | None = None
     not_: str | tuple[str, ...] | None = None
 
     def holds(self, node: Node | None) -> bool:
@@ -284,7 +284,7 @@ class Test(
             return False
         if self.ends is not None and not text.endswith(as_tuple(self.ends)):
             return False
-        if self.contains is not None and self.contains not in text:
+        if self.contains is not None and not any(p in text for p in as_tuple(self.contains)):
             return False
         return self.not_ is None or text not in as_tuple(self.not_)
 
