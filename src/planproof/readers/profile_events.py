@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from textwrap import dedent
 
 from planproof.core.content import Image, Json
@@ -29,6 +29,7 @@ from planproof.readers.toolkit.profile_paths import (
     get_value,
     meets,
     parse_path,
+    split_paths,
     value_text,
 )
 from planproof.readers.toolkit.speakers import Speakers
@@ -188,12 +189,14 @@ class ProfileRun:
 
     def _apply(self, rule: Rule, node: Node) -> None:
         """Apply a rule whose condition holds."""
-        if rule.ignore is not None:
-            self._builder.skip(self._point_to(node), rule.ignore)
-            return
-        targets = (node,) if rule.at is None else parse_path(rule.at).every(node, self._record)
+        paths = map(parse_path, split_paths(rule.at)) if rule.at is not None else ()
+        found = chain.from_iterable(path.every(node, self._record) for path in paths)
+        targets = (node,) if rule.at is None else found
         for target in targets:
-            self._emit(rule, target)
+            if rule.ignore is not None:
+                self._builder.skip(self._point_to(target), rule.ignore)
+            else:
+                self._emit(rule, target)
 
     def _emit(self, rule: Rule, node: Node) -> None:
         if rule.runs is not None:
@@ -223,14 +226,13 @@ class ProfileRun:
             return
         text, pointer, images = self._extract(found)
         if kind is Kind.BOOKKEEPING and is_list(found.value):
-            steps = enumerate(map(format_value, found.value), 1)
-            text, pointer = "\n".join(f"{n}. {step}" for n, step in steps), self._point_to(found)
+            text, pointer = "\n".join(map(format_value, found.value)), self._point_to(found)
         actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
         if part.chunks and self._extend_last_text(kind, actor, text, pointer):
             return
         if not text.strip() and not images:
             return
-        if part.once and (actor, text.strip()) in self._said:
+        if part.once and self._is_repeated(text.strip(), actor):
             self._builder.skip(pointer, "repeats an earlier text")
             return
         self._said.add((actor, text.strip()))
@@ -253,9 +255,15 @@ class ProfileRun:
             elif part.comment:
                 self._comments.append(draft)
 
+    def _is_repeated(self, text: str, actor: str) -> bool:
+        """Return whether an actor said the same before, or as a part of the last text."""
+        last = self._builder.drafts[-1] if self._builder.drafts else None
+        is_part = last is not None and last.actor == actor and text in last.text
+        return is_part or (actor, text) in self._said
+
     def _mark_comments(self, call: EventDraft) -> None:
-        """Make the messages that a call follows, and those of its turn, reasoning."""
-        before = self._builder.drafts[-2:-1]
+        """Make the messages of a call's turn reasoning, or that in the block before it."""
+        before = self._builder.drafts[-2:-1] if self._in_text else []
         for draft in self._comments:
             if draft.turn == call.turn or draft in before:
                 draft.kind = Kind.REASONING
@@ -333,7 +341,7 @@ class ProfileRun:
             images,
         )
         closed, self._closed_call = self._closed_call, None
-        last = self._last_call
+        last = self._call_ids.get(result.call_id) if result.call_id else self._last_call
         if last is not None and last.output_pointer and last.output.strip() == text.strip():
             self._builder.skip(pointer, "repeats the result of the last call")
         elif closed is not None and result.call_id is None and closed.output_pointer is None:
@@ -394,7 +402,7 @@ class ProfileRun:
             return found.value, pointer, ()
         if is_list(found.value) or is_object(found.value):
             text, inner, images = extract_text(found.value, pointer)
-            if text or images:
+            if text or images or not found.value:
                 return text, pointer if self._has_whole_pointers else inner, images
         return format_value(found.value), pointer, ()
 
@@ -444,7 +452,8 @@ def _get_arguments(part: CallPart, node: Node, record: Node) -> tuple[Json, str]
     if isinstance(raw.value, bool | int | float):
         return None, value_text(raw.value)
     if part.omit and is_object(raw.value):
-        return {key: raw.value[key] for key in raw.value if key not in part.omit}, ""
+        given = raw.value.items()
+        return {k: v for k, v in given if k not in part.omit and v is not None}, ""
     return parse_arguments(_join_pairs(raw.value))
 
 

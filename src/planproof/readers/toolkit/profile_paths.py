@@ -95,6 +95,11 @@ def parse_path(text: str) -> Path:
     return Path(steps, start, "".join(f"/{escape(step)}" for step in steps) if is_plain else None)
 
 
+def split_paths(text: str) -> list[str]:
+    """Return the paths in a text with ` | ` between them."""
+    return text.split(" | ")
+
+
 Field: TypeAlias = str | tuple[str, ...]
 """A path, or several of which the first with a value counts; `=text` is a constant.
 
@@ -267,15 +272,19 @@ class Test(
     starts: str | tuple[str, ...] | None = None
     ends: str | tuple[str, ...] | None = None
     contains: str | tuple[str, ...] | None = None
+    size: int | None = None
     not_: str | tuple[str, ...] | None = None
 
     def holds(self, node: Node | None) -> bool:
         """Return whether the value meets the test."""
         if node is None:
-            return self.exists is False or (self.exists is None and self.not_ is not None)
+            is_any = self.exists is None and self.kind is None and self.not_ is not None
+            return self.exists is False or is_any
         if self.exists is False:
             return False
         if self.kind is not None and classify_value(node.value) != self.kind:
+            return False
+        if self.size is not None and self.size != len(list(iter_children(node))):
             return False
         if self.starts is self.ends is self.contains is self.not_ is None:
             return True
@@ -299,15 +308,13 @@ Of the values at a path with `*`, and of several paths with ` | ` between them, 
 def meets(condition: Condition, node: Node, record: Node) -> bool:
     """Return whether all tests of a condition hold."""
     for text, test in condition.items():
-        if " | " in text:
-            if not any(meets({path: test}, node, record) for path in text.split(" | ")):
-                return False
-            continue
-        path = parse_path(text)
-        if "*" in path.steps:
-            if not any(_holds(test, found) for found in path.every(node, record)):
-                return False
-        elif not _holds(test, path.first(node, record)):
+        for path in map(parse_path, split_paths(text)):
+            if "*" not in path.steps:
+                if _holds(test, path.first(node, record)):
+                    break
+            elif any(_holds(test, found) for found in path.every(node, record)):
+                break
+        else:
             return False
     return True
 
