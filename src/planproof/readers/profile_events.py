@@ -73,8 +73,6 @@ class ProfileRun:
         self._record = Node(None, "")
         self._actor = _AGENT
         self._in_text = profile.form == "text"
-        # In lines, and in JSON inside a text, there are no pointers to single values.
-        self._has_whole_pointers = self._in_text or "@json" in str(profile.unwrap)
 
     def finish(self) -> Trace:
         """Return the trace, with what was counted."""
@@ -403,12 +401,13 @@ class ProfileRun:
         if is_list(found.value) or is_object(found.value):
             text, inner, images = extract_text(found.value, pointer)
             if text or images or not found.value:
-                return text, pointer if self._has_whole_pointers else inner, images
+                return text, inner if pointer is found.pointer else pointer, images
         return format_value(found.value), pointer, ()
 
     def _point_to(self, node: Node) -> str:
         """Return the pointer to a value, or to the record if there are none to its values."""
-        return self._record.pointer if self._has_whole_pointers else node.pointer
+        is_whole = self._in_text or self._record.in_text
+        return self._record.pointer if is_whole else node.pointer
 
 
 def _get_status(part: CallPart | ResultPart, node: Node, record: Node) -> EventStatus | None:

@@ -19,7 +19,7 @@ def test_thoughts_the_plan_and_the_command() -> None:
         ("action", "finish", ""),
     ]
     assert actions(trace)[0].arguments == {"filename": "a.py"}
-    assert [event.pointer for event in trace.events[-2:]] == ["/2", "/10/content"]
+    assert [event.pointer for event in trace.events[-2:]] == ["/2/content", "/10/content"]
     assert [event.turn for event in trace.events] == [1, 1, 1, 2, 3]
 
 

@@ -68,6 +68,8 @@ _PLAN_HEADING = re.compile(
     r"\*{0,3}(?:updated |the )?plan\b[ \t:*]{0,8}$",
     re.IGNORECASE | re.MULTILINE,
 )
+# The text that smolagents puts before a plan.
+_PLAN_INTRODUCTION = re.compile(r"plan of action[^\n]{0,80}\n```\n")
 _HEAD_LENGTH = 400
 _END_MARKS = ("```", "<end_plan>")
 
@@ -98,6 +100,8 @@ def split_thought_and_code(text: str) -> tuple[str, str] | None:
 
 def split_facts_and_plan(text: str) -> tuple[str, str]:
     """Return the survey of facts that begins some plans, and the plan without its end mark."""
+    introduction = _PLAN_INTRODUCTION.search(text)
+    text = text if introduction is None else text[introduction.end() :]
     heading = _PLAN_HEADING.search(text)
     facts = ""
     if heading is not None and "facts" in text[: heading.start()].lower():

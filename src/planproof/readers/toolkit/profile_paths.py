@@ -4,7 +4,8 @@ A path is a list of keys joined by dots: `message.content`. `*` stands for every
 every value of an object, `.` for the value itself, `@key` for the key under which it was found,
 `@json` for the JSON inside a text, `@json-values` for an object whose texts may each contain JSON,
 `@repr` for the Python value inside a text, `@lines` for the object that lines of the form
-`key: value` are, `@fenced` for the content of a code block in a text (or the text, if it has none),
+`key: value` are, `@fenced` for the content of a code block in a text (or the text, if it has none), `@thought` and
+`@code` for the parts of a code agent's answer, `@facts` and `@plan` for those of its plan,
 `@objects` for every outermost value with a `@type`, `^` at the beginning for the whole record, and
 `>` for the record after it. A key that contains a dot is put in double quotes:
 `attributes."gen_ai.tool.name"`.
@@ -30,7 +31,12 @@ from planproof.core.json_values import (
 )
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
-from planproof.readers.toolkit.code_fences import find_code_blocks
+from planproof.readers.toolkit.code_fences import (
+    find_code_blocks,
+    split_facts_and_plan,
+    split_thought_and_code,
+)
+from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.line_patterns import LinePattern
 from planproof.readers.toolkit.python_repr import parse_repr
 
@@ -40,12 +46,16 @@ _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
 class Node(NamedTuple):
-    """A value with its pointer, the key under which it was found, and the record after it."""
+    """A value with its pointer, the key under which it was found, and the record after it.
+
+    `in_text` is a value inside a text, which has no pointers of its own.
+    """
 
     value: Json
     pointer: str
     key: str = ""
     after: Node | None = None
+    in_text: bool = False
 
 
 class Path(NamedTuple):
@@ -171,6 +181,8 @@ def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
     elif step == "@key":
         yield from _walk(Node(node.key, node.pointer), steps, index + 1)
     elif step in _EMBEDDED:
+        if is_list(value) and step in _PARTS_OF_ANSWERS:
+            value = extract_text(value, "")[0]
         inner = _EMBEDDED[step](value) if isinstance(value, str) else value
         if inner is not None:
             yield from _walk_embedded(Node(inner, node.pointer, node.key), steps, index + 1, node)
@@ -233,11 +245,16 @@ def _find_fenced_text(text: str) -> Json:
 
 
 _LINE_KEY = re.compile(r"\w[\w .-]{0,60}")
+_PARTS_OF_ANSWERS = ("@thought", "@code")
 _EMBEDDED: dict[str, Callable[[str], Json]] = {
     "@json": parse_embedded_json,
     "@repr": _parse_repr_text,
     "@lines": _parse_key_lines,
     "@fenced": _find_fenced_text,
+    "@thought": lambda text: (split_thought_and_code(text) or (text,))[0],
+    "@code": lambda text: (split_thought_and_code(text) or (None, None))[1],
+    "@facts": lambda text: split_facts_and_plan(text)[0],
+    "@plan": lambda text: split_facts_and_plan(text)[1],
 }
 
 
@@ -245,7 +262,7 @@ def _walk_embedded(node: Node, steps: tuple[str, ...], index: int, text: Node) -
     """Walk inside JSON in a text: the pointer stays at the text if there is one."""
     inside = isinstance(text.value, str)
     for found in _walk(node, steps, index):
-        yield found._replace(pointer=text.pointer) if inside else found
+        yield found._replace(pointer=text.pointer, in_text=True) if inside else found
 
 
 def iter_children(node: Node) -> Iterator[Node]:
