@@ -146,13 +146,32 @@ class Detect(_Part, frozen=True):
     never: tuple[str, ...] = ()
 
 
+class ParentPart(_Part, frozen=True):
+    """The call in which a record that meets `when` happened: that which started a sub-agent.
+
+    `call` is its id. Without one, it is the call that other records name for the id `agent`:
+    `started` has the paths of `agent` and `call` in those. Without that, it is the call of the
+    record `above`, by its id `record`, or one that has the text at `prompt` as an argument.
+    """
+
+    call: Field
+    when: Condition = {}
+    agent: Field | None = None
+    started: dict[str, Field] = {}
+    record: Field | None = None
+    above: Field | None = None
+    prompt: Field | None = None
+
+
 class Repeats(_Part, frozen=True):
     """Records with the same key are one record: the place of the first, the content of the last.
 
+    If `same` is given, they also have the same value there.
     A record that meets `restart` begins a new part of the log, in which keys may be used again.
     """
 
     key: Field
+    same: Field | None = None
     when: Condition = {}
     restart: Condition = {}
 
@@ -184,7 +203,7 @@ class Profile(_Part, frozen=True, kw_only=True):
     after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None
-    parent: Field | None = None
+    parent: ParentPart | Field | None = None
     time: Field = _TIME_PATHS
     unwrap: Field | None = None
     order: Field | None = None

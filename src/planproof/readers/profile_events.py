@@ -11,7 +11,15 @@ from textwrap import dedent
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time
 from planproof.core.trace import EventStatus, Kind, RecordCounts, Trace
-from planproof.readers.profile import Block, CallPart, Profile, ResultPart, Rule, TextPart
+from planproof.readers.profile import (
+    Block,
+    CallPart,
+    ParentPart,
+    Profile,
+    ResultPart,
+    Rule,
+    TextPart,
+)
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import (
@@ -63,11 +71,13 @@ class ProfileRun:
         self._closed_call: EventDraft | None = None
         self._closed_at = 0
         self._last_call: EventDraft | None = None
-        self._comments: list[EventDraft] = []
+        self._comments: dict[int, list[EventDraft]] = {}
+        self._calling_turns: set[int] = set()
         self._handoffs = Handoffs()
         self._unknown: Counter[str] = Counter()
         self._agent_records = 0
         self._call_ids: dict[str, EventDraft] = {}
+        self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
         self._started = not profile.after
         self._record = Node(None, "")
@@ -91,6 +101,7 @@ class ProfileRun:
     def read_records(self, records: Iterable[Node]) -> None:
         """Read the records of a JSON source."""
         listed = list(records)
+        self._parents.index(listed)
         for record, after in zip_longest(listed, listed[1:]):
             if after is not None:
                 record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
@@ -168,8 +179,7 @@ class ProfileRun:
         if not is_part:
             self._builder.begin_turn(get_text(profile.turn, record, record))
         if profile.parent:
-            parent = get_text(profile.parent, record, record)
-            self._builder.parent = self._call_ids.get(parent) if parent else None
+            self._builder.parent = self._parents.find(record)
         elif profile.handoffs:
             is_user = self._actor == "user"
             starter = None if is_user else self._handoffs.find_parent_call(self._actor)
@@ -226,6 +236,9 @@ class ProfileRun:
         if kind is Kind.BOOKKEEPING and is_list(found.value):
             text, pointer = "\n".join(map(format_value, found.value)), self._point_to(found)
         actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
+        if fixed_actor == "user" and self._builder.parent is not None:
+            # A sub-agent's prompt comes from an agent, not from the user.
+            kind, actor = Kind.SYSTEM, "system"
         if part.chunks and self._extend_last_text(kind, actor, text, pointer):
             return
         if not text.strip() and not images:
@@ -248,10 +261,10 @@ class ProfileRun:
             kept = text if part.chunks else text.strip("\n")
             draft = EventDraft(kind, pointer, None, actor, kept, images=images)
             self._builder.add_draft(draft)
-            if part.comment and self._last_call and self._last_call.turn == draft.turn:
+            if part.comment and draft.turn in self._calling_turns:
                 draft.kind = Kind.REASONING
             elif part.comment:
-                self._comments.append(draft)
+                self._comments.setdefault(draft.turn, []).append(draft)
 
     def _is_repeated(self, text: str, actor: str) -> bool:
         """Return whether an actor said the same before, or as a part of the last text."""
@@ -261,11 +274,10 @@ class ProfileRun:
 
     def _mark_comments(self, call: EventDraft) -> None:
         """Make the messages of a call's turn reasoning, or that in the block before it."""
-        before = self._builder.drafts[-2:-1] if self._in_text else []
-        for draft in self._comments:
-            if draft.turn == call.turn or draft in before:
-                draft.kind = Kind.REASONING
-        self._comments.clear()
+        self._calling_turns.add(call.turn)
+        turns = {call.turn, *(draft.turn for draft in self._builder.drafts[-2:-1] if self._in_text)}
+        for draft in chain.from_iterable(self._comments.pop(turn, ()) for turn in turns):
+            draft.kind = Kind.REASONING
 
     def _extend_last_text(self, kind: Kind, actor: str, text: str, pointer: str) -> bool:
         """Append a piece to the last event if that is an earlier piece of the same text."""
@@ -300,6 +312,7 @@ class ProfileRun:
             self._agent_records += 1
             self._last_call = draft
             self._mark_comments(draft)
+            self._parents.add_call(draft)
             if self._profile.handoffs:
                 self._handoffs.record_handoff(draft)
             if call.id:
@@ -408,6 +421,49 @@ class ProfileRun:
         """Return the pointer to a value, or to the record if there are none to its values."""
         is_whole = self._in_text or self._record.in_text
         return self._record.pointer if is_whole else node.pointer
+
+
+class _Parents:
+    """Finds the calls that started sub-agents."""
+
+    def __init__(self, paths: ParentPart | Field | None, calls: dict[str, EventDraft]) -> None:
+        self._paths = paths if isinstance(paths, ParentPart) else ParentPart(paths or "")
+        self._calls = calls
+        self._call_by_agent: dict[str, str] = {}
+        self._call_by_record: dict[str, EventDraft] = {}
+        self._calls_by_prompt: dict[Json, list[EventDraft]] = {}
+
+    def index(self, records: Sequence[Node]) -> None:
+        """Collect from all records which call started which agent."""
+        paths = self._paths.started
+        for record in records if paths else ():
+            agent = get_text(paths["agent"], record, record)
+            if agent is not None:
+                self._call_by_agent[agent] = get_text(paths["call"], record, record) or ""
+
+    def add_call(self, call: EventDraft) -> None:
+        """Remember the texts that a call was given, which may be the prompt of an agent."""
+        for given in call.arguments.values() if is_object(call.arguments) else ():
+            if isinstance(given, str) and self._paths.prompt is not None:
+                self._calls_by_prompt.setdefault(given, []).append(call)
+
+    def find(self, record: Node) -> EventDraft | None:
+        """Return the call that started the agent of a record; None if it is unknown."""
+        paths = self._paths
+        if not meets(paths.when, record, record):
+            return None
+        agent = get_text(paths.agent, record, record) or ""
+        named = get_text(paths.call, record, record) or self._call_by_agent.get(agent, "")
+        above = get_text(paths.above, record, record) or ""
+        call = self._calls.get(named) or self._call_by_record.get(above)
+        waiting = self._calls_by_prompt.get(get_text(paths.prompt, record, record))
+        if call is None and waiting:
+            # Agents started with the same prompt begin in the order of their calls.
+            call = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        own = get_text(paths.record, record, record)
+        if call is not None and own is not None:
+            self._call_by_record[own] = call
+        return call
 
 
 def _get_status(part: CallPart | ResultPart, node: Node, record: Node) -> EventStatus | None:

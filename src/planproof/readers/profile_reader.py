@@ -18,7 +18,7 @@ from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
-from planproof.readers.profile import Detect, Profile
+from planproof.readers.profile import Detect, Profile, Repeats
 from planproof.readers.profile_events import ProfileRun
 from planproof.readers.toolkit.printed_text import PrintedValues, split_lines
 from planproof.readers.toolkit.profile_paths import (
@@ -230,8 +230,8 @@ class ProfileReader:
                 place_by_key.clear()
             is_keyed = meets(repeats.when, record, record)
             identity = get_text(repeats.key, record, record) if is_keyed else None
-            if identity is not None and identity in place_by_key:
-                earlier = merged[place_by_key[identity]]
+            earlier = merged[place_by_key[identity]] if identity in place_by_key else None
+            if identity is not None and earlier is not None and _is_same(repeats, earlier, record):
                 builder.skip(earlier.pointer, "replaced by a later record with the same key")
                 merged[place_by_key[identity]] = record
                 continue
@@ -239,6 +239,11 @@ class ProfileReader:
                 place_by_key[identity] = len(merged)
             merged.append(record)
         return iter(merged)
+
+
+def _is_same(repeats: Repeats, one: Node, other: Node) -> bool:
+    first, second = get_value(repeats.same, one, one), get_value(repeats.same, other, other)
+    return (first and first.value) == (second and second.value)
 
 
 def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:

@@ -285,7 +285,7 @@ class Test(
     """What must hold of the value at a path; all that is given must hold."""
 
     exists: bool | None = None
-    kind: ValueKind | None = None
+    kind: ValueKind | tuple[ValueKind, ...] | None = None
     starts: str | tuple[str, ...] | None = None
     ends: str | tuple[str, ...] | None = None
     contains: str | tuple[str, ...] | None = None
@@ -299,7 +299,7 @@ class Test(
             return self.exists is False or is_any
         if self.exists is False:
             return False
-        if self.kind is not None and classify_value(node.value) != self.kind:
+        if self.kind is not None and classify_value(node.value) not in as_tuple(self.kind):
             return False
         if self.size is not None and self.size != len(list(iter_children(node))):
             return False
