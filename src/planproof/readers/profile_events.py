@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 from textwrap import dedent
 
 from planproof.core.content import Image, Json
@@ -250,7 +250,9 @@ class ProfileRun:
         if fixed_actor is None:
             self._agent_records += 1
         if part.actions and (self._in_text or part.actor is not None):
-            self._speakers.add_turn(text, self._make_pointers(text), actor)
+            whole = make_constant_pointer(self._point_to(node))
+            pointers = self._make_pointers(text) if self._in_text else whole
+            self._speakers.add_turn(text, pointers, actor)
         elif part.actions:
             drafts = self._conversation.add_text(text, pointer, actor)
             if kind is Kind.REASONING:
@@ -270,7 +272,15 @@ class ProfileRun:
         """Return whether an actor said the same before, or as a part of the last text."""
         last = self._builder.drafts[-1] if self._builder.drafts else None
         is_part = last is not None and last.actor == actor and text in last.text
-        return is_part or (actor, text) in self._said
+        return is_part or (actor, text) in self._said or self._repeats_outputs(text)
+
+    def _repeats_outputs(self, text: str) -> bool:
+        """Return whether a text is the output of the last calls."""
+        drafts, last = reversed(self._builder.drafts), self._last_call
+        if last is None or last is not self._builder.drafts[-1]:
+            return False
+        calls = [d for d in takewhile(lambda d: d.turn == last.turn, drafts) if d.output]
+        return bool(calls) and text.strip() == "\n".join(d.output for d in reversed(calls)).strip()
 
     def _mark_comments(self, call: EventDraft) -> None:
         """Make the messages of a call's turn reasoning, or that in the block before it."""
@@ -299,6 +309,9 @@ class ProfileRun:
         if call is None:
             self._builder.skip(self._point_to(node), "a call without a name")
             self._unknown["a call without a name"] += 1
+            return
+        if call.text and self._repeats_outputs(call.text):
+            self._builder.skip(self._point_to(node), "repeats the output of the last call")
             return
         draft = self._call_ids.get(call.id) if call.id else None
         if draft is None or self._profile.repeated_calls == "keep":
@@ -336,6 +349,10 @@ class ProfileRun:
         record = self._record
         found = get_value(part.output, node, record)
         text, pointer, images = self._extract(found) if found else ("", self._point_to(node), ())
+        runs, is_known = self._speakers.code_runs, self._builder.has_unanswered_calls()
+        if runs.has_pending and not is_known:
+            runs.add_report(text, pointer, self._actor, _get_status(part, node, record))
+            return
         self._speakers.flush()
         name = get_text(part.call, node, record)
         if name and not self._builder.has_unanswered_calls():

@@ -82,9 +82,9 @@ def extract_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ..
 def parse_image(part: dict[str, Json]) -> Image | None:
     """Return the image in a part, given by URL or as base64 data."""
     where = next((part[key] for key in _FILE_KEYS if is_object(part.get(key))), None)
-    if text_at(part, "kind") == "binary":
+    if text_at(part, "kind") == "binary" or part.keys() == {"data"}:
         where = part
-    if is_object(where) and not (text_at(where, *_MEDIA_KEYS) or "").startswith("image/"):
+    if is_object(where) and not (text_at(where, *_MEDIA_KEYS) or "image/*").startswith("image/"):
         return None
     if where is None:
         if text_at(part, "type", "kind") not in _IMAGE_TYPES and "image_url" not in part:
