@@ -36,8 +36,7 @@ from planproof.readers.toolkit.profile_paths import (
     get_text,
     get_value,
     meets,
-    parse_path,
-    split_paths,
+    parse_paths,
     value_text,
 )
 from planproof.readers.toolkit.speakers import Speakers
@@ -80,6 +79,7 @@ class ProfileRun:
         self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
         self._started = not profile.after
+        self._texts_by_rule: dict[int, list[tuple[TextPart, Kind, str | None]]] = {}
         self._record = Node(None, "")
         self._actor = _AGENT
         self._in_text = profile.form == "text"
@@ -197,7 +197,7 @@ class ProfileRun:
 
     def _apply(self, rule: Rule, node: Node) -> None:
         """Apply a rule whose condition holds."""
-        paths = map(parse_path, split_paths(rule.at)) if rule.at is not None else ()
+        paths = parse_paths(rule.at) if rule.at is not None else ()
         found = chain.from_iterable(path.every(node, self._record) for path in paths)
         targets = (node,) if rule.at is None else found
         for target in targets:
@@ -211,11 +211,11 @@ class ProfileRun:
             self._speakers.code_runs.start_run(every=rule.runs == "all")
         if rule.calls is not None:
             self._open_or_close_call(rule.calls)
-        for name, kind, actor in _TEXT_KINDS:
-            part = getattr(rule, name)
-            if part is not None:
-                text = part if isinstance(part, TextPart) else TextPart(part)
-                self._add_text(text, node, kind, actor)
+        texts = self._texts_by_rule.get(id(rule))
+        if texts is None:
+            texts = self._texts_by_rule[id(rule)] = _list_texts(rule)
+        for text, kind, actor in texts:
+            self._add_text(text, node, kind, actor)
         if rule.call is not None:
             self._add_call(rule.call, node)
         if rule.result is not None:
@@ -438,6 +438,16 @@ class ProfileRun:
         """Return the pointer to a value, or to the record if there are none to its values."""
         is_whole = self._in_text or self._record.in_text
         return self._record.pointer if is_whole else node.pointer
+
+
+def _list_texts(rule: Rule) -> list[tuple[TextPart, Kind, str | None]]:
+    """Return the texts of a rule, each with its kind and its fixed actor."""
+    parts = [(getattr(rule, name), kind, actor) for name, kind, actor in _TEXT_KINDS]
+    return [
+        (part if isinstance(part, TextPart) else TextPart(part), kind, actor)
+        for part, kind, actor in parts
+        if part is not None
+    ]
 
 
 class _Parents:

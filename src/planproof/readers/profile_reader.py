@@ -31,7 +31,7 @@ from planproof.readers.toolkit.profile_paths import (
     iter_children,
     meets,
     parse_path,
-    split_paths,
+    parse_paths,
 )
 from planproof.readers.toolkit.text_blocks import compile_patterns, matches_any
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -74,17 +74,12 @@ def _check_part(part: Struct) -> None:
         if name in _PATTERN_FIELDS:
             check = compile_patterns
         else:
-            check = _check_paths if name in _PATH_FIELDS else compile_field
-        for item in _list_items(value, keys=check is _check_paths):
+            check = parse_paths if name in _PATH_FIELDS else compile_field
+        for item in _list_items(value, keys=check is parse_paths):
             if isinstance(item, Struct):
                 _check_part(item)
             elif item is not None and not isinstance(item, bool):
                 check(item)
-
-
-def _check_paths(text: str) -> None:
-    for path in split_paths(text):
-        parse_path(path)
 
 
 def _list_items(value: Any, *, keys: bool) -> tuple[Any, ...]:
