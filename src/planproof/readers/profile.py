@@ -79,6 +79,7 @@ class ResultPart(_Part, frozen=True):
 class Rule(_Part, frozen=True, kw_only=True):
     """What a record, or a part of it at `at`, becomes, if `when` holds.
 
+    A rule with `up_to` applies only before the first record that meets that condition.
     Its events are written in the order of the fields below. `read` applies several rules to the
     same value; `rules` applies the first that fits. `input` is the arguments of the last call, if
     they are in another record. `runs: next` says that the next piece of code in the turns before is
@@ -87,6 +88,7 @@ class Rule(_Part, frozen=True, kw_only=True):
     """
 
     when: Condition = {}
+    up_to: Condition = {}
     at: str | None = None
     ignore: str | None = None
     system: Field | TextPart | None = None

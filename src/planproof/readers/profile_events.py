@@ -33,6 +33,7 @@ from planproof.readers.toolkit.printed_text import PrintedValues
 from planproof.readers.toolkit.profile_paths import (
     Field,
     Node,
+    get_empty,
     get_text,
     get_value,
     meets,
@@ -79,6 +80,8 @@ class ProfileRun:
         self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
         self._started = not profile.after
+        self._ending_rules = [rule for rule in profile.rules if rule.up_to]
+        self._over: set[int] = set()
         self._texts_by_rule: dict[int, list[tuple[TextPart, Kind, str | None]]] = {}
         self._record = Node(None, "")
         self._actor = _AGENT
@@ -111,6 +114,7 @@ class ProfileRun:
                     self._builder.skip(record.pointer, "comes before the run")
                     continue
             self._begin_record(record)
+            self._over |= {id(r) for r in self._ending_rules if meets(r.up_to, record, record)}
             before = self._builder.change_count
             self._apply_first(self._profile.rules, record)
             if self._builder.change_count == before:
@@ -187,7 +191,7 @@ class ProfileRun:
 
     def _apply_first(self, rules: Sequence[Rule], node: Node) -> bool:
         for rule in rules:
-            if meets(rule.when, node, self._record):
+            if meets(rule.when, node, self._record) and id(rule) not in self._over:
                 self._apply(rule, node)
                 return True
         kind = _describe_record(node.value)
@@ -334,7 +338,11 @@ class ProfileRun:
             self._builder.mark_deferred()
             if draft.arguments is None and call.arguments is not None:
                 draft.arguments = call.arguments
-        output = get_value(part.output, node, record) or get_value(part.error, node, record)
+        output = (
+            get_value(part.output, node, record)
+            or get_value(part.error, node, record)
+            or get_empty(part.output, node, record)
+        )
         status = _get_status(part, node, record)
         if output is not None and draft.output_pointer is None:
             text, pointer, images = self._extract(output)

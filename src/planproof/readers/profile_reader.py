@@ -40,7 +40,7 @@ _SNIFF_RECORDS = 50
 _SNIFF_LINES = 400
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _PATTERN_FIELDS = frozenset("line until last drop parts lines first never".split())
-_PATH_FIELDS = frozenset("at records when after document some every restart".split())
+_PATH_FIELDS = frozenset("at records when up_to after document some every restart".split())
 _PLAIN_FIELDS = frozenset("planproof title form ignore omit marks before test_file source".split())
 
 

@@ -1,14 +1,14 @@
 """Paths and conditions of profiles: where a value is in a record, and what must hold of it.
 
 A path is a list of keys joined by dots: `message.content`. `*` stands for every item of a list or
-every value of an object, `.` for the value itself, `@key` for the key under which it was found,
-`@json` for the JSON inside a text, `@json-values` for an object whose texts may each contain JSON,
-`@repr` for the Python value inside a text, `@lines` for the object that lines of the form
-`key: value` are, `@fenced` for the content of a code block in a text (or the text, if it has none), `@thought` and
-`@code` for the parts of a code agent's answer, `@facts` and `@plan` for those of its plan,
-`@objects` for every outermost value with a `@type`, `^` at the beginning for the whole record, and
-`>` for the record after it. A key that contains a dot is put in double quotes:
-`attributes."gen_ai.tool.name"`.
+every value of an object, `.` for the value itself, `@key` for the key under which it was found, `^`
+at the beginning for the whole record, and `>` for the record after it. A key that contains a dot is
+put in double quotes: `attributes."gen_ai.tool.name"`. Of a text, `@json` is the JSON inside it,
+`@repr` the Python value inside it, `@lines` the object that lines of the form `key: value` are,
+`@fenced` the content of its code block (or the text, if it has none), `@command` the tool of a
+command line, `@thought` and `@code` the parts of a code agent's answer, `@facts` and `@plan` those
+of its plan. `@json-values` is an object whose texts may each contain JSON, and `@objects` every
+outermost value with a `@type`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from planproof.readers.toolkit.code_fences import (
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.line_patterns import LinePattern
 from planproof.readers.toolkit.python_repr import parse_repr
+from planproof.readers.toolkit.tool_calls import get_command_name
 
 ValueKind: TypeAlias = Literal["text", "number", "flag", "list", "object", "null"]
 _CACHE_SIZE = 10_000
@@ -167,6 +168,13 @@ def get_value(field: Field | None, node: Node, record: Node) -> Node | None:
     return None if field is None else compile_field(field).get(node, record)
 
 
+def get_empty(field: Field | None, node: Node, record: Node) -> Node | None:
+    """Return the empty text that a field has; None if it has none."""
+    paths = [path for path in as_tuple(field or ()) if not path.startswith("=")]
+    found = (parse_path(path.partition(" ~ ")[0]).first(node, record) for path in paths)
+    return next((each for each in found if each is not None and each.value == ""), None)
+
+
 def get_text(field: Field | None, node: Node, record: Node) -> str | None:
     """Return the value of a field as text; None if there is none, or no field."""
     found = get_value(field, node, record)
@@ -270,6 +278,7 @@ _EMBEDDED: dict[str, Callable[[str], Json]] = {
     "@repr": _parse_repr_text,
     "@lines": _parse_key_lines,
     "@fenced": _find_fenced_text,
+    "@command": get_command_name,
     "@thought": lambda text: (split_thought_and_code(text) or (text,))[0],
     "@code": lambda text: (split_thought_and_code(text) or (None, None))[1],
     "@facts": lambda text: split_facts_and_plan(text)[0],
