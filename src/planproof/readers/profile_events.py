@@ -105,8 +105,10 @@ class ProfileRun:
         """Read the records of a JSON source."""
         listed = list(records)
         self._parents.index(listed)
+        # Few formats have parts of an event in the next record.
+        needs_next = "'>" in repr(self._profile.rules)
         for record, after in zip_longest(listed, listed[1:]):
-            if after is not None:
+            if needs_next and after is not None:
                 record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
             if not self._started:
                 self._started = meets(self._profile.after, record, record)

@@ -106,6 +106,9 @@ class Path(NamedTuple):
 
     def every(self, node: Node, record: Node) -> Iterator[Node]:
         """Yield all values at this path, in order."""
+        if self.suffix is not None:
+            found = self.first(node, record)
+            return iter(() if found is None else (found,))
         start = node if not self.start else record if self.start == "^" else record.after
         return _walk(start, self.steps, 0) if start is not None else iter(())
 
@@ -143,6 +146,18 @@ class CompiledField:
     def __init__(self, field: Field) -> None:
         self._sources = list(map(_compile_source, as_tuple(field)))
 
+    def get_text(self, node: Node, record: Node) -> str | None:
+        """Return the first value that is there and is not null or empty, as text."""
+        for source, pattern in self._sources:
+            if isinstance(source, str):
+                return source
+            value = source.get(node, record)
+            if value is not _MISSING and pattern is not None:
+                value = _match_lines(pattern, value_text(value))
+            if value is not _MISSING and value is not None and value != "":
+                return value if isinstance(value, str) else value_text(value)
+        return None
+
     def get(self, node: Node, record: Node) -> Node | None:
         """Return the first value that is there and is not null or empty text."""
         for source, pattern in self._sources:
@@ -177,8 +192,7 @@ def get_empty(field: Field | None, node: Node, record: Node) -> Node | None:
 
 def get_text(field: Field | None, node: Node, record: Node) -> str | None:
     """Return the value of a field as text; None if there is none, or no field."""
-    found = get_value(field, node, record)
-    return None if found is None else value_text(found.value)
+    return None if field is None else compile_field(field).get_text(node, record)
 
 
 def _compile_source(text: str) -> tuple[Path | str, LinePattern | None]:
@@ -202,7 +216,9 @@ def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
         yield node
         return
     step, value = steps[index], node.value
-    if step == "*":
+    if step == "*" and index + 1 == len(steps):
+        yield from iter_children(node)
+    elif step == "*":
         for child in iter_children(node):
             yield from _walk(child, steps, index + 1)
     elif step == "@key":
