@@ -121,11 +121,12 @@ def _add_delta(
     assembler.add_text(message, thought, f"{pointer}/reasoning_content", is_thought=True)
     assembler.add_text(message, delta.get("content"), f"{pointer}/content")
     key = "tool_call_chunks" if is_list(delta.get("tool_call_chunks")) else "tool_calls"
-    for where, chunk in iter_items(delta.get(key), f"{pointer}/{key}"):
+    for chunk_pointer, chunk in iter_items(delta.get(key), f"{pointer}/{key}"):
         if not is_object(chunk):
             continue
-        function = chunk.get("function")
-        function, where = (function, f"{where}/function") if is_object(function) else (chunk, where)
+        function, where = chunk.get("function"), f"{chunk_pointer}/function"
+        if not is_object(function):
+            function, where = chunk, chunk_pointer
         given = "arguments" if "arguments" in function else "args"
         call, name = (message, str(chunk.get("index") or 0)), text_at(function, "name")
         if name is not None:

@@ -25,9 +25,9 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class TextPart(_Part, frozen=True):
     """A text that becomes an event.
 
-    `actions`: calls written in it are recognised; in a text profile, or with `actor`, it is a turn of
-    a chat of named speakers, whose code is an action if it was run. `comment`: a message is reasoning if its
-    turn makes a call, or in a text if a call follows.
+    `actions`: calls written in it are recognised; in a text profile, or with `actor`, it is a turn
+    of a chat of named speakers, whose code is an action if it was run. `comment`: a message is
+    reasoning if its turn makes a call, or in a text if a call follows.
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
     `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, takewhile, zip_longest
+from itertools import chain, islice, takewhile, zip_longest
 from textwrap import dedent
 
 from planproof.core.content import Image, Json
@@ -48,6 +48,8 @@ from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, Trac
 
 _AGENT = "assistant"
 _UNKNOWN_CODE = "-1"
+# Of one turn: more are not searched for a text that repeats their output.
+_MAX_CALLS = 64
 # The texts of a rule in the order of their events, each with its fixed actor.
 _TEXT_KINDS = (
     ("system", Kind.SYSTEM, "system"),
@@ -239,8 +241,6 @@ class ProfileRun:
         if found is None:
             return
         text, pointer, images = self._extract(found)
-        if kind is Kind.BOOKKEEPING and is_list(found.value):
-            text, pointer = "\n".join(map(format_value, found.value)), self._point_to(found)
         actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
         if fixed_actor == "user" and self._builder.parent is not None:
             # A sub-agent's prompt comes from an agent, not from the user.
@@ -264,15 +264,25 @@ class ProfileRun:
             if kind is Kind.REASONING:
                 self._conversation.mark_as_reasoning(drafts)
         elif kind is Kind.BOOKKEEPING:
-            self._builder.add_plan(text, pointer, actor)
+            self._add_plan(found, actor)
         else:
             kept = text if part.chunks else text.strip("\n")
             draft = EventDraft(kind, pointer, None, actor, kept, images=images)
             self._builder.add_draft(draft)
-            if part.comment and draft.turn in self._calling_turns:
-                draft.kind = Kind.REASONING
-            elif part.comment:
-                self._comments.setdefault(draft.turn, []).append(draft)
+            if part.comment:
+                self._add_comment(draft)
+
+    def _add_plan(self, found: Node, actor: str) -> None:
+        text, pointer, _ = self._extract(found)
+        if is_list(found.value):
+            text, pointer = "\n".join(map(format_value, found.value)), self._point_to(found)
+        self._builder.add_plan(text, pointer, actor)
+
+    def _add_comment(self, draft: EventDraft) -> None:
+        if draft.turn in self._calling_turns:
+            draft.kind = Kind.REASONING
+        else:
+            self._comments.setdefault(draft.turn, []).append(draft)
 
     def _is_repeated(self, text: str, actor: str) -> bool:
         """Return whether an actor said the same before, or as a part of the last text."""
@@ -282,7 +292,7 @@ class ProfileRun:
 
     def _repeats_outputs(self, text: str) -> bool:
         """Return whether a text is the output of the last calls."""
-        drafts, last = reversed(self._builder.drafts), self._last_call
+        drafts, last = islice(reversed(self._builder.drafts), _MAX_CALLS), self._last_call
         if last is None or last is not self._builder.drafts[-1]:
             return False
         calls = [d for d in takewhile(lambda d: d.turn == last.turn, drafts) if d.output]
@@ -441,13 +451,12 @@ class ProfileRun:
         if is_list(found.value) or is_object(found.value):
             text, inner, images = extract_text(found.value, pointer)
             if text or images or not found.value:
-                return text, inner if pointer is found.pointer else pointer, images
+                return text, pointer if self._in_text or found.in_text else inner, images
         return format_value(found.value), pointer, ()
 
     def _point_to(self, node: Node) -> str:
         """Return the pointer to a value, or to the record if there are none to its values."""
-        is_whole = self._in_text or self._record.in_text
-        return self._record.pointer if is_whole else node.pointer
+        return self._record.pointer if self._in_text else node.pointer
 
 
 def _list_texts(rule: Rule) -> list[tuple[TextPart, Kind, str | None]]:

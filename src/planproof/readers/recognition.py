@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from planproof.readers.profile import Profile
 
 FALLBACK_READER = "general"
-_COMMON_READERS = ("openai-messages", "anthropic-messages", "claude-code", "opentelemetry")
+_COMMON_READERS = ("openai-messages", "anthropic-messages", "opentelemetry")
 _log = logging.getLogger("planproof")
 
 

@@ -86,8 +86,6 @@ def test_images_and_what_is_unknown() -> None:
     )
     assert trace.events[1].images[0].data == "aGk="
     assert trace.events[2].kind == "observation"
-    assert [part.why for part in trace.skipped] == [
-        "no rule of the profile fits records with the keys "
-        "text, function_call, function_response, video_metadata",
-        "a call without a name",
-    ]
+    unknown, unnamed = [part.why for part in trace.skipped]
+    assert unknown.endswith("text, function_call, function_response, video_metadata")
+    assert unnamed == "a call without a name"

@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 from planproof.core.trace import EventStatus
-from planproof.readers.decoding.source import Source
 from planproof.readers.chat_messages import OpenAIResponsesReader
+from planproof.readers.decoding.source import Source
 from tests.unit.readers.api_samples import (
     HOSTED_TOOLS,
     RESPONSE_ITEMS,

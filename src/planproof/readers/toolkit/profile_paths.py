@@ -59,6 +59,11 @@ class Node(NamedTuple):
     after: Node | None = None
     in_text: bool = False
 
+    def get_child(self, key: str, value: Json) -> Node:
+        """Return the node of an item or a value of this one."""
+        pointer = self.pointer if self.in_text else f"{self.pointer}/{escape(key)}"
+        return Node(value, pointer, key, None, self.in_text)
+
 
 class Path(NamedTuple):
     """A compiled path: its keys, and where it begins: here, at the record, or at the next one.
@@ -80,7 +85,8 @@ class Path(NamedTuple):
         value = self._get_plain(start.value)
         if value is _MISSING:
             return None
-        return Node(value, start.pointer + self.suffix, self.steps[-1])
+        pointer = start.pointer if start.in_text else start.pointer + self.suffix
+        return Node(value, pointer, self.steps[-1], None, start.in_text)
 
     def get(self, node: Node, record: Node) -> Json:
         """Return the first value at this path, or `_MISSING`; faster than the node of it."""
@@ -96,7 +102,7 @@ class Path(NamedTuple):
 
     def _get_plain(self, value: Json) -> Json:
         for step in self.steps:
-            if isinstance(value, dict):
+            if is_object(value):
                 value = value.get(step, _MISSING)
             elif is_list(value) and step.isdigit() and int(step) < len(value):
                 value = value[int(step)]
@@ -214,33 +220,35 @@ def _match_lines(pattern: LinePattern, text: str) -> str | None:
 def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
     if index == len(steps):
         yield node
-        return
-    step, value = steps[index], node.value
-    if step == "*" and index + 1 == len(steps):
-        yield from iter_children(node)
-    elif step == "*":
-        for child in iter_children(node):
+    elif index + 1 == len(steps):
+        yield from _take_step(node, steps[index])
+    else:
+        for child in _take_step(node, steps[index]):
             yield from _walk(child, steps, index + 1)
+
+
+def _take_step(node: Node, step: str) -> Iterator[Node]:
+    value, is_in_text = node.value, node.in_text
+    if step == "*":
+        yield from iter_children(node)
     elif step == "@key":
-        yield from _walk(Node(node.key, node.pointer), steps, index + 1)
+        yield node._replace(value=node.key)
+    elif step == "@objects":
+        yield from _find_objects(node)
+    elif step == "@json-values":
+        if is_object(value):
+            yield node._replace(value={key: _parse_text(item) for key, item in value.items()})
     elif step in _EMBEDDED:
         if is_list(value) and step in _PARTS_OF_ANSWERS:
             value = extract_text(value, "")[0]
-        inner = _EMBEDDED[step](value) if isinstance(value, str) else value
-        if inner is not None:
-            yield from _walk_embedded(Node(inner, node.pointer, node.key), steps, index + 1, node)
-    elif step == "@json-values" and is_object(value):
-        parsed = {key: _parse_text(item) for key, item in value.items()}
-        yield from _walk(Node(parsed, node.pointer, node.key), steps, index + 1)
-    elif step == "@objects":
-        for found in _find_objects(node):
-            yield from _walk(found, steps, index + 1)
+        if isinstance(value, str):
+            value, is_in_text = _EMBEDDED[step](value), True
+        if value is not None:
+            yield Node(value, node.pointer, node.key, in_text=is_in_text)
     elif is_object(value) and step in value:
-        yield from _walk(
-            Node(value[step], f"{node.pointer}/{escape(step)}", step), steps, index + 1
-        )
+        yield node.get_child(step, value[step])
     elif is_list(value) and step.isdigit() and int(step) < len(value):
-        yield from _walk(Node(value[int(step)], f"{node.pointer}/{step}", step), steps, index + 1)
+        yield node.get_child(step, value[int(step)])
 
 
 def _parse_text(value: Json) -> Json:
@@ -302,21 +310,14 @@ _EMBEDDED: dict[str, Callable[[str], Json]] = {
 }
 
 
-def _walk_embedded(node: Node, steps: tuple[str, ...], index: int, text: Node) -> Iterator[Node]:
-    """Walk inside JSON in a text: the pointer stays at the text if there is one."""
-    inside = isinstance(text.value, str)
-    for found in _walk(node, steps, index):
-        yield found._replace(pointer=text.pointer, in_text=True) if inside else found
-
-
 def iter_children(node: Node) -> Iterator[Node]:
     """Yield the items of a list or the values of an object, with their pointers."""
     if is_list(node.value):
         for index, item in enumerate(node.value):
-            yield Node(item, f"{node.pointer}/{index}", str(index))
+            yield node.get_child(str(index), item)
     elif is_object(node.value):
         for key, item in node.value.items():
-            yield Node(item, f"{node.pointer}/{escape(key)}", key)
+            yield node.get_child(key, item)
 
 
 class Test(
