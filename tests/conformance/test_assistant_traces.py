@@ -176,7 +176,7 @@ COUNTED = (
         "codex_rollout_2026.jsonl",
         "codex",
         8,
-        4,
+        5,
         "shell shell tool_search web_search tool_search",
         (2, "query", "example"),
         (1, "a.txt"),

@@ -189,7 +189,8 @@ class Profile(_Part, frozen=True, kw_only=True):
     `unwrap` is the part of a record that is read, such as the one inside an envelope. With `order`,
     the records are read in the order of the values at this path; a record without one follows the
     record before it. With `handoffs`, what an agent does is part of the call that handed over to
-    it.
+    it. A record is a turn of its own, unless it has a value at `turn`; with `turns: results`, a
+    turn lasts until a result, or a text that is not the agent's.
     """
 
     planproof: Literal["profile/1"]
@@ -205,6 +206,7 @@ class Profile(_Part, frozen=True, kw_only=True):
     after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None
+    turns: Literal["records", "results"] = "records"
     parent: ParentPart | Field | None = None
     time: Field = _TIME_PATHS
     unwrap: Field | None = None

@@ -82,6 +82,7 @@ class ProfileRun:
         self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
         self._started = not profile.after
+        self._is_turn_over = True
         self._ending_rules = [rule for rule in profile.rules if rule.up_to]
         self._over: set[int] = set()
         self._texts_by_rule: dict[int, list[tuple[TextPart, Kind, str | None]]] = {}
@@ -184,8 +185,9 @@ class ProfileRun:
         time = get_value(profile.time, record, record)
         self._builder.time = parse_time(time.value) if time is not None else None
         self._actor = get_text(profile.actor, record, record) or _AGENT
-        if not is_part:
+        if not is_part and (self._is_turn_over or profile.turns == "records"):
             self._builder.begin_turn(get_text(profile.turn, record, record))
+            self._is_turn_over = False
         if profile.parent:
             self._builder.parent = self._parents.find(record)
         elif profile.handoffs:
@@ -255,6 +257,8 @@ class ProfileRun:
         self._said.add((actor, text.strip()))
         if fixed_actor is None:
             self._agent_records += 1
+        else:
+            self._is_turn_over = True
         if part.actions and (self._in_text or part.actor is not None):
             whole = make_constant_pointer(self._point_to(node))
             pointers = self._make_pointers(text) if self._in_text else whole
@@ -367,7 +371,8 @@ class ProfileRun:
 
     def _add_result(self, part: ResultPart, node: Node) -> None:
         record = self._record
-        found = get_value(part.output, node, record)
+        self._is_turn_over = True
+        found = get_value(part.output, node, record) or get_empty(part.output, node, record)
         text, pointer, images = self._extract(found) if found else ("", self._point_to(node), ())
         runs, is_known = self._speakers.code_runs, self._builder.has_unanswered_calls()
         if runs.has_pending and not is_known:

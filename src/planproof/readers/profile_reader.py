@@ -38,10 +38,13 @@ from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _SNIFF_RECORDS = 50
 _SNIFF_LINES = 400
+_MAX_PLACES = 2
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _PATTERN_FIELDS = frozenset("line until last drop parts lines first never".split())
 _PATH_FIELDS = frozenset("at records when up_to after document some every restart".split())
-_PLAIN_FIELDS = frozenset("planproof title form ignore omit marks before test_file source".split())
+_PLAIN_FIELDS = frozenset(
+    "planproof title form turns ignore omit marks before test_file source".split()
+)
 
 
 def parse_profile(text: str, *, name: str) -> Profile:
@@ -218,21 +221,23 @@ class ProfileReader:
         repeats = self.profile.repeats
         if repeats is None:
             return records
-        place_by_key: dict[str, int] = {}
+        places_by_key: dict[str, list[int]] = {}
         merged: list[Node] = []
         for record in records:
             if repeats.restart and meets(repeats.restart, record, record):
-                place_by_key.clear()
+                places_by_key.clear()
             is_keyed = meets(repeats.when, record, record)
             identity = get_text(repeats.key, record, record) if is_keyed else None
-            earlier = merged[place_by_key[identity]] if identity in place_by_key else None
-            if identity is not None and earlier is not None and _is_same(repeats, earlier, record):
-                builder.skip(earlier.pointer, "replaced by a later record with the same key")
-                merged[place_by_key[identity]] = record
-                continue
-            if identity is not None:
-                place_by_key[identity] = len(merged)
-            merged.append(record)
+            places = places_by_key.setdefault(identity, []) if identity is not None else []
+            # A call and its result may have the same key.
+            same = (at for at in places[-_MAX_PLACES:] if _is_same(repeats, merged[at], record))
+            place = next(same, None)
+            if place is None:
+                places.append(len(merged))
+                merged.append(record)
+            else:
+                builder.skip(merged[place].pointer, "replaced by a later record with the same key")
+                merged[place] = record
         return iter(merged)
 
 

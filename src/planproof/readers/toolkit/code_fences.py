@@ -100,6 +100,9 @@ def split_thought_and_code(text: str) -> tuple[str, str] | None:
 
 def split_facts_and_plan(text: str) -> tuple[str, str]:
     """Return the survey of facts that begins some plans, and the plan without its end mark."""
+    _, _, tagged = text.partition("<proposed_plan>")
+    if tagged:
+        return "", tagged.partition("</proposed_plan>")[0].strip()
     introduction = _PLAN_INTRODUCTION.search(text)
     text = text if introduction is None else text[introduction.end() :]
     heading = _PLAN_HEADING.search(text)
