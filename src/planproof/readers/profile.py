@@ -203,7 +203,6 @@ class Profile(_Part, frozen=True, kw_only=True):
     blocks: tuple[Block, ...] = ()
     marks: dict[str, str] = {}
     before: Literal["user", "system", "message", "ignore"] = "ignore"
-    after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None
     turns: Literal["records", "results"] = "records"

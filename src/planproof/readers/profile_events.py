@@ -81,7 +81,6 @@ class ProfileRun:
         self._call_ids: dict[str, EventDraft] = {}
         self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
-        self._started = not profile.after
         self._is_turn_over = True
         self._ending_rules = [rule for rule in profile.rules if rule.up_to]
         self._over: set[int] = set()
@@ -113,11 +112,6 @@ class ProfileRun:
         for record, after in zip_longest(listed, listed[1:]):
             if needs_next and after is not None:
                 record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
-            if not self._started:
-                self._started = meets(self._profile.after, record, record)
-                if not self._started:
-                    self._builder.skip(record.pointer, "comes before the run")
-                    continue
             self._begin_record(record)
             self._over |= {id(r) for r in self._ending_rules if meets(r.up_to, record, record)}
             before = self._builder.change_count
