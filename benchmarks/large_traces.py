@@ -117,10 +117,15 @@ def _insert_markers(value: Any, key: str = "") -> Any:
         or _SHARED_ID_KEY.search(key) is not None
         or isinstance(value, bool)
     ):
-        return value + _FILLER_TEXT if isinstance(value, str) and _is_prose(value) else value
+        return _lengthen(value) if isinstance(value, str) and _is_prose(value) else value
     if isinstance(value, str) and value:
         return value + _ID_MARKER
     return f"@number {value}@" if isinstance(value, int) and value >= 0 else value
+
+
+def _lengthen(text: str) -> str:
+    # On a line of its own, so that a fence that ends the text is still one.
+    return f"{text}\n{_FILLER_TEXT}" if "\n" in text else text + _FILLER_TEXT
 
 
 def _is_prose(text: str) -> bool:

@@ -293,3 +293,76 @@ def test_examples_in_the_prompt_of_a_chat_are_no_actions() -> None:
     ]
     verdict = evaluate(plan=["Get order A-1042", POLICY], trace=trace)
     assert [step.status for step in verdict.steps] == [Status.EXECUTED, Status.MISSING]
+
+
+def test_a_call_in_another_form_than_the_answered_ones_is_none() -> None:
+    trace = [
+        USER,
+        *message_event("<execute_bash>get_order A-1042</execute_bash>"),
+        {"role": "user", "content": "Observation: toys"},
+        *message_event(f"{REACT}\nObservation: the refund policy allows it"),
+    ]
+    verdict = evaluate(plan=["Get order A-1042", POLICY], trace=trace)
+    assert [step.status for step in verdict.steps] == [Status.EXECUTED, Status.MISSING]
+
+
+def test_a_call_of_an_agent_that_mostly_talks_is_none() -> None:
+    talk = [*message_event("I look at the order."), USER, *message_event("It is a toy."), USER]
+    trace = [USER, *talk, *message_event(REACT)]
+    assert evaluate(plan=[POLICY], trace=trace).score == 0.0
+
+
+def test_code_in_a_span_is_none_beside_recorded_calls() -> None:
+    def span(number: int, kind: str, **attributes: Any) -> dict[str, Any]:
+        return {
+            "name": kind,
+            "context": {"span_id": str(number), "trace_id": "t"},
+            "parent_id": None,
+            "start_time": f"2026-01-01T00:00:0{number}Z",
+            "attributes": {"openinference.span.kind": kind, **attributes},
+        }
+
+    answer = "llm.output_messages.0.message"
+    call = f"{answer}.tool_calls.0.tool_call.function"
+    code = "Thought: now\nCode:\n```py\ncheck_refund_policy('toys')\n```<end_code>"
+    said = span(2, "LLM", **{f"{answer}.role": "assistant", f"{answer}.content": code})
+    called = span(
+        1,
+        "LLM",
+        **{
+            f"{answer}.role": "assistant",
+            f"{call}.name": "get_order",
+            f"{call}.arguments": '{"id": "A-1042"}',
+        },
+    )
+    plan = ["Get order A-1042", "Check the refund policy for toys"]
+    first, second = evaluate(plan=plan, trace=[called, said]).steps
+    assert first.status is Status.EXECUTED
+    assert second.status in {Status.MISSING, Status.AMBIGUOUS}
+    assert evaluate(plan=plan[1:], trace=[said]).steps[0].status is Status.EXECUTED
+
+
+def test_a_thought_in_a_log_names_no_tool() -> None:
+    line = "2026-04-01 02:57:5{}.500 | INFO     | app.agent:act:81 - {}\n"
+    text = (
+        line.format(1, "✨ thoughts: Tool call: check_refund_policy")
+        + line.format(2, "🧰 Tools being prepared: ['get_order']")
+        + line.format(3, '🔧 Tool arguments: {"id": "A-1042"}')
+        + line.format(4, "🎯 Tool 'get_order' completed its mission! Result: toys")
+    )
+    verdict = evaluate(plan=["Get order A-1042", POLICY], trace=text)
+    assert [step.status for step in verdict.steps] == [Status.EXECUTED, Status.MISSING]
+
+
+@pytest.mark.parametrize(("count", "understood"), [(1, True), (2, False)])
+def test_calls_under_an_unknown_key_are_counted(count: int, understood: bool) -> None:
+    unknown = [{"name": "refund_order", "arguments": {"id": n}} for n in range(count)]
+    trace = [
+        USER,
+        *LOOK_UP,
+        {"role": "assistant", "content": "I refund it.", "tool_uses": unknown},
+        {"role": "assistant", "content": "Done.", "raw_calls": LOOK_UP[0]["tool_calls"][:0]},
+    ]
+    verdict = evaluate(plan=[PLAN[0]], trace=trace)
+    assert (verdict.score is not None) is understood
+    assert str(verdict.coverage).count("a call under a key that is not known") == 1

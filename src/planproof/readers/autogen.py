@@ -87,7 +87,8 @@ class GroupChat:
         role = message.get("role")
         content, pointer_for = _join_content_lines(message.get("content"), f"{pointer}/content")
         responses = message.get("tool_responses")
-        self._builder.time = parse_time(message.get("timestamp") or None)
+        time = message.get("timestamp")
+        self._builder.time = parse_time(time) if time else None
         if responses and is_list(responses):
             self._speakers.flush()
             for index, response in enumerate(responses):

@@ -85,8 +85,8 @@ def _count_trace_records(source: Source, trace: Trace, reader: Reader) -> Record
     # Native traces, and those of readers from other packages, are accepted as they are.
     if not type(reader).__module__.startswith("planproof.") or trace.reader == "native":
         return None
-    chat = count_chat_records(trace.events)
-    if chat is None or source.form == "text":
+    chat = count_chat_records(trace)
+    if chat is None or chat.calls_read or source.form == "text":
         return chat
     # The skipped records may be the calls.
     return replace(chat, calls=chat.calls + count_json_records(source, trace).calls)

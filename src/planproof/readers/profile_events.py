@@ -31,12 +31,13 @@ from planproof.readers.toolkit.entries import (
 from planproof.readers.toolkit.handoffs import Handoffs
 from planproof.readers.toolkit.printed_text import PrintedValues
 from planproof.readers.toolkit.profile_paths import (
+    MISSING,
+    CompiledCondition,
     Field,
     Node,
     get_empty,
     get_text,
     get_value,
-    meets,
     parse_paths,
     value_text,
 )
@@ -60,11 +61,92 @@ _TEXT_KINDS = (
 )
 
 
+class CompiledRule:
+    """A rule with its condition and its texts prepared: most rules are tried on every record."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.condition = CompiledCondition(rule.when)
+        self.paths = None if rule.at is None else parse_paths(rule.at)
+        parts = [(getattr(rule, name), kind, actor) for name, kind, actor in _TEXT_KINDS]
+        self.texts = [
+            (part if isinstance(part, TextPart) else TextPart(part), kind, actor)
+            for part, kind, actor in parts
+            if part is not None
+        ]
+
+
+class RuleIndex:
+    """Rules of which the first that fits is applied, by the text that most of them ask for.
+
+    Formats tell their records apart by one field, such as `type`. Looking it up once leaves few
+    rules to try.
+    """
+
+    def __init__(self, rules: list[CompiledRule]) -> None:
+        paths = Counter(path for rule in rules for path in rule.condition.texts)
+        self._path = paths.most_common(1)[0][0] if paths else None
+        asked = [rule.condition.texts.get(self._path) if self._path else None for rule in rules]
+        self._rules_by_text = {
+            text: [
+                rule for rule, texts in zip(rules, asked, strict=True) if not texts or text in texts
+            ]
+            for text in dict.fromkeys(text for texts in asked if texts for text in texts)
+        }
+        self._other_rules = [rule for rule, texts in zip(rules, asked, strict=True) if not texts]
+
+    def find(self, node: Node, record: Node, over: set[int]) -> CompiledRule | None:
+        """Return the first rule whose condition holds, unless it is `over`."""
+        rules = self._other_rules
+        if self._path is not None:
+            value = self._path.first_value(node, record)
+            if value is not MISSING:
+                rules = self._rules_by_text.get(value_text(value), rules)
+        for rule in rules:
+            if rule.condition.holds(node, record) and id(rule.rule) not in over:
+                return rule
+        return None
+
+
+class CompiledRules:
+    """The compiled rules of one profile, by the identity of what was compiled.
+
+    The profile keeps its rules, so that these identities are unique.
+    """
+
+    def __init__(self) -> None:
+        self._rules: dict[int, CompiledRule] = {}
+        self._lists: dict[int, list[CompiledRule]] = {}
+        self._indexes: dict[int, RuleIndex] = {}
+
+    def compile(self, rule: Rule) -> CompiledRule:
+        """Return a rule compiled."""
+        compiled = self._rules.get(id(rule))
+        if compiled is None:
+            compiled = self._rules[id(rule)] = CompiledRule(rule)
+        return compiled
+
+    def compile_all(self, rules: Sequence[Rule]) -> list[CompiledRule]:
+        """Return the rules of a list compiled."""
+        compiled = self._lists.get(id(rules))
+        if compiled is None:
+            compiled = self._lists[id(rules)] = list(map(self.compile, rules))
+        return compiled
+
+    def index(self, rules: Sequence[Rule]) -> RuleIndex:
+        """Return an index of the rules of a list."""
+        found = self._indexes.get(id(rules))
+        if found is None:
+            found = self._indexes[id(rules)] = RuleIndex(self.compile_all(rules))
+        return found
+
+
 class ProfileRun:
     """One reading of a source: applies the rules and counts what they leave."""
 
-    def __init__(self, profile: Profile, builder: TraceBuilder) -> None:
+    def __init__(self, profile: Profile, builder: TraceBuilder, rules: CompiledRules) -> None:
         self._profile = profile
+        self._rules = rules
         self._builder = builder
         self._conversation = Conversation(builder)
         self._speakers = Speakers(builder)
@@ -82,9 +164,10 @@ class ProfileRun:
         self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
         self._is_turn_over = True
-        self._ending_rules = [rule for rule in profile.rules if rule.up_to]
+        self._ending_rules = [
+            (id(rule), CompiledCondition(rule.up_to)) for rule in profile.rules if rule.up_to
+        ]
         self._over: set[int] = set()
-        self._texts_by_rule: dict[int, list[tuple[TextPart, Kind, str | None]]] = {}
         self._record = Node(None, "")
         self._actor = _AGENT
         self._in_text = profile.form == "text"
@@ -111,9 +194,12 @@ class ProfileRun:
         needs_next = "'>" in repr(self._profile.rules)
         for record, after in zip_longest(listed, listed[1:]):
             if needs_next and after is not None:
-                record = record._replace(after=after)  # noqa: PLW2901 - the record, as it is read
+                # The record, as it is read; `_replace` takes four times as long.
+                record = Node(  # noqa: PLW2901
+                    record.value, record.pointer, record.key, after, record.in_text
+                )
             self._begin_record(record)
-            self._over |= {id(r) for r in self._ending_rules if meets(r.up_to, record, record)}
+            self._over |= {rule for rule, end in self._ending_rules if end.holds(record, record)}
             before = self._builder.change_count
             self._apply_first(self._profile.rules, record)
             if self._builder.change_count == before:
@@ -147,7 +233,7 @@ class ProfileRun:
         self._begin_record(record, is_part=bool(inherited))
         self._block = block
         before = self._builder.change_count
-        self._apply(block.block, record)
+        self._apply(self._rules.compile(block.block), record)
         if inner:
             fields = record.value if is_object(record.value) else {}
             self.read_lines(block.block.blocks, inner, fields)
@@ -178,9 +264,11 @@ class ProfileRun:
         profile = self._profile
         time = get_value(profile.time, record, record)
         self._builder.time = parse_time(time.value) if time is not None else None
-        self._actor = get_text(profile.actor, record, record) or _AGENT
+        if profile.actor is not None:
+            self._actor = get_text(profile.actor, record, record) or _AGENT
         if not is_part and (self._is_turn_over or profile.turns == "records"):
-            self._builder.begin_turn(get_text(profile.turn, record, record))
+            turn = None if profile.turn is None else get_text(profile.turn, record, record)
+            self._builder.begin_turn(turn)
             self._is_turn_over = False
         if profile.parent:
             self._builder.parent = self._parents.find(record)
@@ -190,45 +278,46 @@ class ProfileRun:
             self._builder.parent = starter
 
     def _apply_first(self, rules: Sequence[Rule], node: Node) -> bool:
-        for rule in rules:
-            if meets(rule.when, node, self._record) and id(rule) not in self._over:
-                self._apply(rule, node)
-                return True
+        rule = self._rules.index(rules).find(node, self._record, self._over)
+        if rule is not None:
+            self._apply(rule, node)
+            return True
         kind = _describe_record(node.value)
         self._unknown[kind] += 1
         self._builder.skip(self._point_to(node), f"no rule of the profile fits {kind}")
         return False
 
-    def _apply(self, rule: Rule, node: Node) -> None:
+    def _apply(self, rule: CompiledRule, node: Node) -> None:
         """Apply a rule whose condition holds."""
-        paths = parse_paths(rule.at) if rule.at is not None else ()
-        found = chain.from_iterable(path.every(node, self._record) for path in paths)
-        targets = (node,) if rule.at is None else found
+        ignored = rule.rule.ignore
+        targets: Iterable[Node] = (node,)
+        if rule.paths:
+            found = (path.every(node, self._record) for path in rule.paths)
+            targets = chain.from_iterable(found)
         for target in targets:
-            if rule.ignore is not None:
-                self._builder.skip(self._point_to(target), rule.ignore)
+            if ignored is not None:
+                self._builder.skip(self._point_to(target), ignored)
             else:
                 self._emit(rule, target)
 
-    def _emit(self, rule: Rule, node: Node) -> None:
+    def _emit(self, compiled: CompiledRule, node: Node) -> None:
+        rule = compiled.rule
         if rule.runs is not None:
             self._speakers.code_runs.start_run(every=rule.runs == "all")
         if rule.calls is not None:
             self._open_or_close_call(rule.calls)
-        texts = self._texts_by_rule.get(id(rule))
-        if texts is None:
-            texts = self._texts_by_rule[id(rule)] = _list_texts(rule)
-        for text, kind, actor in texts:
-            self._add_text(text, node, kind, actor)
+        for part, kind, actor in compiled.texts:
+            self._add_text(part, node, kind, actor)
         if rule.call is not None:
             self._add_call(rule.call, node)
         if rule.result is not None:
             self._add_result(rule.result, node)
         if rule.input is not None:
             self._add_input(rule.input, node)
-        for inner in rule.read:
-            if meets(inner.when, node, self._record):
-                self._apply(inner, node)
+        if rule.read:
+            for inner in self._rules.compile_all(rule.read):
+                if inner.condition.holds(node, self._record):
+                    self._apply(inner, node)
         if rule.rules:
             self._apply_first(rule.rules, node)
 
@@ -243,12 +332,13 @@ class ProfileRun:
             kind, actor = Kind.SYSTEM, "system"
         if part.chunks and self._extend_last_text(kind, actor, text, pointer):
             return
-        if not text.strip() and not images:
+        bare = text.strip()
+        if not bare and not images:
             return
-        if part.once and self._is_repeated(text.strip(), actor):
+        if part.once and self._is_repeated(bare, actor):
             self._builder.skip(pointer, "repeats an earlier text")
             return
-        self._said.add((actor, text.strip()))
+        self._said.add((actor, bare))
         if fixed_actor is None:
             self._agent_records += 1
         else:
@@ -388,9 +478,9 @@ class ProfileRun:
             images,
         )
         closed, self._closed_call = self._closed_call, None
-        last = self._call_ids.get(result.call_id) if result.call_id else self._last_call
-        if last is not None and last.output_pointer and last.output.strip() == text.strip():
-            self._builder.skip(pointer, "repeats the result of the last call")
+        call = self._call_ids.get(result.call_id) if result.call_id else self._last_call
+        if call is not None and call.output_pointer and call.output.strip() == text.strip():
+            self._builder.skip(pointer, "repeats the result of the call")
         elif closed is not None and result.call_id is None and closed.output_pointer is None:
             self._builder.answer(closed, result)
         else:
@@ -458,21 +548,12 @@ class ProfileRun:
         return self._record.pointer if self._in_text else node.pointer
 
 
-def _list_texts(rule: Rule) -> list[tuple[TextPart, Kind, str | None]]:
-    """Return the texts of a rule, each with its kind and its fixed actor."""
-    parts = [(getattr(rule, name), kind, actor) for name, kind, actor in _TEXT_KINDS]
-    return [
-        (part if isinstance(part, TextPart) else TextPart(part), kind, actor)
-        for part, kind, actor in parts
-        if part is not None
-    ]
-
-
 class _Parents:
     """Finds the calls that started sub-agents."""
 
     def __init__(self, paths: ParentPart | Field | None, calls: dict[str, EventDraft]) -> None:
         self._paths = paths if isinstance(paths, ParentPart) else ParentPart(paths or "")
+        self._when = CompiledCondition(self._paths.when)
         self._calls = calls
         self._call_by_agent: dict[str, str] = {}
         self._call_by_record: dict[str, EventDraft] = {}
@@ -495,7 +576,7 @@ class _Parents:
     def find(self, record: Node) -> EventDraft | None:
         """Return the call that started the agent of a record; None if it is unknown."""
         paths = self._paths
-        if not meets(paths.when, record, record):
+        if not self._when.holds(record, record):
             return None
         agent = get_text(paths.agent, record, record) or ""
         named = get_text(paths.call, record, record) or self._call_by_agent.get(agent, "")

@@ -19,9 +19,10 @@ from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
 from planproof.readers.profile import Detect, Profile, Repeats
-from planproof.readers.profile_events import ProfileRun
+from planproof.readers.profile_events import CompiledRules, ProfileRun
 from planproof.readers.toolkit.printed_text import PrintedValues, split_lines
 from planproof.readers.toolkit.profile_paths import (
+    CompiledCondition,
     Field,
     Node,
     as_tuple,
@@ -29,7 +30,6 @@ from planproof.readers.toolkit.profile_paths import (
     get_text,
     get_value,
     iter_children,
-    meets,
     parse_path,
     parse_paths,
 )
@@ -119,6 +119,7 @@ class ProfileReader:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.name = profile.name
+        self._rules = CompiledRules()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the profile only; it is compiled again where it is needed."""
@@ -145,17 +146,20 @@ class ProfileReader:
             return False
         whole = Node(source.document, "")
         is_checked = detect.document and (form == "json" or is_object(source.document))
-        if is_checked and not meets(detect.document, whole, whole):
+        if is_checked and not CompiledCondition(detect.document).holds(whole, whole):
             return False
         head = list(islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS))
-        if not head or not all(meets(detect.every, record, record) for record in head):
+        every, some = CompiledCondition(detect.every), CompiledCondition(detect.some)
+        if not head or not all(every.holds(record, record) for record in head):
             return False
-        return not detect.some or any(meets(detect.some, record, record) for record in head)
+        return not detect.some or any(some.holds(record, record) for record in head)
 
     def read(self, source: Source) -> Trace:
         """Return the events of the records; what no rule fits is skipped and counted."""
         builder = TraceBuilder(source.skipped)
-        run = ProfileRun(self.profile, builder)
+        run = ProfileRun(self.profile, builder, self._rules)
+        if self.profile.form in ("text", "repr") and source.form != "text":
+            return run.finish()
         if self.profile.form == "text":
             lines = split_lines(source.document, self.profile.marks)
             run.read_lines(self.profile.blocks, lines, {})
@@ -185,6 +189,8 @@ class ProfileReader:
 
     def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
         inner = self.profile.unwrap
+        if inner is None:
+            return records
         return (get_value(inner, record, record) or record for record in records)
 
     def _find_records(self, source: Source) -> Iterator[Node]:
@@ -223,10 +229,11 @@ class ProfileReader:
             return records
         places_by_key: dict[str, list[int]] = {}
         merged: list[Node] = []
+        restart, keyed = CompiledCondition(repeats.restart), CompiledCondition(repeats.when)
         for record in records:
-            if repeats.restart and meets(repeats.restart, record, record):
+            if repeats.restart and restart.holds(record, record):
                 places_by_key.clear()
-            is_keyed = meets(repeats.when, record, record)
+            is_keyed = keyed.holds(record, record)
             identity = get_text(repeats.key, record, record) if is_keyed else None
             places = places_by_key.setdefault(identity, []) if identity is not None else []
             # A call and its result may have the same key.

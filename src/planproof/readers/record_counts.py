@@ -19,7 +19,13 @@ from planproof.core.trace import Event, Kind, RecordCounts, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import find_code_blocks
-from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, get_role
+from planproof.readers.toolkit.conversation import (
+    SYSTEM_ROLES,
+    TOOL_ROLES,
+    UNREAD_CALL,
+    USER_ROLES,
+    get_role,
+)
 from planproof.readers.toolkit.span import is_span
 from planproof.readers.toolkit.text_actions import is_program_output
 from planproof.readers.toolkit.tool_calls import is_call_like, parse_call
@@ -80,14 +86,21 @@ def count_text_lines(events: Sequence[Event], lines: int, read: int) -> RecordCo
     return RecordCounts(records=records, read=known, calls=called + printed, calls_read=called)
 
 
-def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
-    """Count the messages of a chat without calls; return None if it has calls.
+def count_chat_records(trace: Trace) -> RecordCounts | None:
+    """Count the messages of a chat without calls; return None if all its calls were read.
 
     Code in a message counts as a call if the next message is program output.
     """
-    if any(event.kind is Kind.ACTION for event in _filter_agent_events(events)):
+    events = trace.events
+    has_calls = any(event.kind is Kind.ACTION for event in _filter_agent_events(events))
+    unread = sum(part.why == UNREAD_CALL for part in trace.skipped)
+    if has_calls and not unread:
         return None
-    read, _ = _count_agent_events(events)
+    read, called = _count_agent_events(events)
+    if has_calls:
+        return RecordCounts(
+            records=read + unread, read=read, calls=called + unread, calls_read=called
+        )
     ran = 0
     for event, answer in pairwise(events):
         if answer.actor in USER_ROLES and "```" in event.text and is_program_output(answer.text):

@@ -25,6 +25,7 @@ from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.text_actions import (
     Segment,
     find_run_start,
+    has_call,
     is_command_transcript,
     parse_call_line,
     parse_result_line,
@@ -303,10 +304,6 @@ def _add_turn(
         speakers.add_turn(text, pointer_for, who)
 
 
-def _has_call(text: str) -> bool:
-    return any(segment.call is not None for segment in split_segments(text))
-
-
 def _normalize_actor(speaker: str) -> str:
     who = speaker.lower()
     if who in ROLES:
@@ -471,6 +468,9 @@ class _LogWriter:
         """Add the record in the lines from `first` to `last`."""
         builder, pointer = self._builder, self._pointer_for(first, last)
         head = text[:_HEAD_LENGTH]
+        if thought := _THOUGHT.search(head):
+            # What follows is the agent's own text.
+            head = head[: thought.start()]
         if (call := parse_call_line(text)) is not None:
             builder.begin_turn()
             builder.add_call(call, pointer, "assistant")
@@ -497,25 +497,26 @@ class _LogWriter:
                 builder.begin_turn()
         elif started := _TOOL_STARTED.search(head):
             self._add_started_call(started[1] or started[2], pointer)
-        elif thought := _THOUGHT.search(head):
+        elif thought:
             builder.begin_turn()
             builder.add_message(Kind.REASONING, text[thought.end() :], pointer, "assistant")
-        elif _has_call(text):
-            self._add_written_call(text, split_segments(text), pointer)
+        elif has_call(segments := split_segments(text)):
+            self._add_written_call(text, segments, pointer)
         else:
             self._add_notice(text, pointer)
 
     def _add_written_call(self, text: str, segments: list[Segment], pointer: str) -> None:
         """Add the thought and the action of a record, as loops of browser agents log them."""
         self._builder.begin_turn()
-        for segment in segments:
-            content = text[segment.start : segment.end].strip()
-            if segment.call is not None:
-                self._builder.add_call(segment.call, pointer, "assistant")
-            elif segment.kind == "result":
-                self._builder.add_result(ToolResult(content, pointer, actor="tool"))
-            else:
-                self._builder.add_message(Kind.REASONING, content, pointer, "assistant")
+        with self._builder.reading_text(text, pointer, "assistant"):
+            for segment in segments:
+                content = text[segment.start : segment.end].strip()
+                if segment.call is not None:
+                    self._builder.add_call(segment.call, pointer, "assistant")
+                elif segment.kind == "result":
+                    self._builder.add_result(ToolResult(content, pointer, actor="tool"))
+                else:
+                    self._builder.add_message(Kind.REASONING, content, pointer, "assistant")
 
     def _add_started_call(self, name: str, pointer: str) -> None:
         """Add a call, unless the record with its arguments has already added it.

@@ -217,6 +217,37 @@ def test_a_chat_of_autogen() -> None:
     assert "lines outside all blocks of the profile" in [part.why for part in trace.skipped]
 
 
+EXECUTED = (
+    ">>>>>>>> EXECUTED FUNCTION look_up...\nCall ID: call_1\nInput arguments: {'line': 9}\n"
+    "Output:\nnine\n"
+)
+
+
+def test_a_table_does_not_end_a_message() -> None:
+    trace = read(f"a (to m):\n\nx | y\n{'-' * 30}\n1 | 2\n\n{RULE}\n")
+    assert trace.events[-1].text.endswith("1 | 2")
+
+
+def test_a_function_that_was_executed_is_one_call() -> None:
+    suggested = (
+        "***** Suggested tool call (call_1): look_up *****\nArguments: \n"
+        f'{{"line": 9}}\n{"*" * 50}\n\n{RULE}\n'
+    )
+    response = (
+        "b (to m):\n\n***** Response from calling Tool tool (call_1) *****\nnine\n"
+        f"{'*' * 50}\n\n{RULE}\n"
+    )
+    for text in (
+        f"a (to m):\n\n{suggested}{EXECUTED}{response}",
+        f"a (to m):\n\nI look.\n\n{RULE}\n{EXECUTED}{RULE}\n",
+    ):
+        trace = read(text)
+        assert trace.reader == "autogen-chat"
+        [call] = actions(trace)
+        assert (call.name, call.arguments, call.output) == ("look_up", {"line": 9}, "nine")
+        assert not [event for event in trace.events if event.kind == "observation"]
+
+
 def test_code_that_was_not_run_is_a_message() -> None:
     text = CHAT[: CHAT.index("\x1b[31m\n>>>>>>>> EXECUTING CODE")]
     trace = read(text)
@@ -482,6 +513,24 @@ def test_answers_of_a_langchain_agent_in_json() -> None:
     assert trace.events[-1].text == "Cold."
 
 
+def test_questions_to_oneself_and_calls_in_tags() -> None:
+    opening, closing = "> Entering new AgentExecutor chain...\n", "\n\n> Finished chain.\n"
+    trace = read(
+        f"\x1b[1m{opening}{END}{MODEL} Yes.\nFollow up: Where is it?{END}\n"
+        f"Intermediate answer: {TOOL}Oslo{END}{MODEL}\nSo the final answer is: Oslo{END}{closing}"
+    )
+    [call] = actions(trace)
+    assert (call.name, call.text, call.output) == ("Intermediate Answer", "Where is it?", "Oslo")
+    assert trace.events[-1].text == "Oslo"
+    trace = read(
+        f"\x1b[1m{opening}{END}{MODEL}I look.\n<tool>search</tool><tool_input>Oslo{END}"
+        f"{TOOL}cold{END}{MODEL}<final_answer>Cold.</final_answer>{END}{closing}"
+    )
+    [call] = actions(trace)
+    assert (call.name, call.text, call.output) == ("search", "Oslo", "cold")
+    assert trace.events[-1].text == "Cold."
+
+
 CMBAGENT = """
 Calling engineer...
 
@@ -681,7 +730,7 @@ def test_the_panels_of_crewai() -> None:
     assert (look_up.arguments, look_up.output) == ({"city": "Oslo"}, "Cold.\nVery.")
     assert (save.arguments, save.output, save.actor) == ({"text": "cold"}, "saved", "Clerk")
     assert '"cold' in resolve(CREW, save.pointer).replace("\\", "")
-    assert "repeats the result of the last call" in [part.why for part in trace.skipped]
+    assert "repeats the result of the call" in [part.why for part in trace.skipped]
 
 
 CREW_LOG = """\
@@ -704,7 +753,96 @@ Very.
 It is cold.
 """
 
+INTERFACE_RULE = "-" * 80
+CMBAGENT_INTERFACE = f"""
+Calling planner...
+
+1. The engineer computes it.
+
+{INTERFACE_RULE}
+Recording plan...
+
+>>>>>>>> EXECUTED FUNCTION store_plan...
+Call ID: call_1
+Input arguments: {{'steps': 1}}
+Output:
+Plan stored.
+
+{INTERFACE_RULE}
+
+Calling engineer...
+
+I compute it.
+
+```python
+print(1 + 2)
+```
+
+{INTERFACE_RULE}
+Preparing for execution...
+
+Executing...
+
+exitcode: 0 (execution succeeded)
+Code output: 3
+
+{INTERFACE_RULE}
+"""
+BROWSER_LOG = "2026-01-02 10:00:0{},001 - 42 - browsergym.experiments.loop - INFO - {}\n"
+
 OTHERS: dict[str, tuple[str, list[Any]]] = {
+    "cmbagent-console": (
+        CMBAGENT_INTERFACE,
+        [
+            ("planner", "message", None, "1. The engineer computes it.", None, ""),
+            ("assistant", "action", "store_plan", "", {"steps": 1}, "Plan stored."),
+            ("engineer", "message", None, "I compute it.", None, ""),
+            (
+                "engineer",
+                "action",
+                "python",
+                "print(1 + 2)",
+                None,
+                "exitcode: 0 (execution succeeded)\nCode output: 3",
+            ),
+        ],
+    ),
+    "browsergym-log": (
+        BROWSER_LOG.format(1, "Starting step 0.")
+        + BROWSER_LOG.format(2, "Raw action: <action>click('9')</action>")
+        + BROWSER_LOG.format(
+            3,
+            "Agent chose action:\n <think>\nI open it.\n</think>\n"
+            "<action>\n```click('a51')```\n</action>",
+        )
+        + BROWSER_LOG.format(4, "Environment stepped.")
+        + BROWSER_LOG.format(5, "Agent chose action:\n <action>fill('12', 'tea')</action>"),
+        [
+            ("assistant", "reasoning", None, "I open it.", None, ""),
+            ("assistant", "action", "click", "", {"element": "a51"}, "Environment stepped."),
+            ("assistant", "action", "fill", "", {"element": "12", "text": "tea"}, ""),
+        ],
+    ),
+    "camel-tools": (
+        "I add them.\nTool Execution: add\n\tArgs: {'a': 1}\n\tResult: 3\n\n",
+        [
+            ("assistant", "message", None, "I add them.", None, ""),
+            ("assistant", "action", "add", "", {"a": 1}, "3"),
+        ],
+    ),
+    "camel-calls": (
+        (
+            "The sum is 3.\n[ToolCallingRecord(tool_name='add', args={'a': 1}, result=3, "
+            "tool_call_id='c1', images=None), FunctionCallingRecord(func_name='look_up', args={}, "
+            "result=\"it's\")]\nChatAgentResponse(msgs=[BaseMessage(role_name='clerk', "
+            "content='Done.')], terminated=True, info={'tool_calls': []})\n"
+        ),
+        [
+            ("assistant", "action", "add", "", {"a": 1}, "3"),
+            ("assistant", "action", "look_up", "", {}, "it's"),
+            ("clerk", "message", None, "Done.", None, ""),
+        ],
+    ),
     "crewai-log": (
         CREW_LOG,
         [

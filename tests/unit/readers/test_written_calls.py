@@ -206,18 +206,18 @@ BROWSER_LOG = (
     "2026-01-02 10:00:02,001 - INFO - Task finished.\n"
 )
 LOGS: list[Any] = [
-    (SHORT_LOG, ("get_order", {"id": 7}, "toys")),
-    (LEVEL_LOG, ("get_order", {"id": 7}, "toys")),
-    (BROWSER_LOG, ("click", {"element": "a51"}, "")),
+    (SHORT_LOG, ("get_order", {"id": 7}, "toys"), ""),
+    (LEVEL_LOG, ("get_order", {"id": 7}, "toys"), ""),
+    (BROWSER_LOG, ("click", {"element": "a51"}, ""), "unverified"),
 ]
 
 
-@pytest.mark.parametrize(("text", "call"), LOGS)
-def test_records_of_a_log(text: str, call: tuple[str, Any, str]) -> None:
+@pytest.mark.parametrize(("text", "call", "recognition"), LOGS)
+def test_records_of_a_log(text: str, call: tuple[str, Any, str], recognition: str) -> None:
     trace = read(text)
     assert trace.reader == "text-log"
     assert [(a.name, a.arguments, a.output) for a in actions(trace)] == [call]
-    assert actions(trace)[0].recognition == ""
+    assert actions(trace)[0].recognition == recognition
 
 
 def test_other_logs_are_not_claimed() -> None:

@@ -14,6 +14,7 @@ from planproof.core.json_values import (
     parse_embedded_json,
     text_at,
 )
+from planproof.core.pointer import escape
 from planproof.core.trace import EventStatus, Kind
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.content_parts import (
@@ -22,6 +23,7 @@ from planproof.readers.toolkit.content_parts import (
     parse_image,
     parse_parts,
 )
+from planproof.readers.toolkit.entries import iter_items
 from planproof.readers.toolkit.json_answers import add_structured_answer
 from planproof.readers.toolkit.text_actions import (
     Segment,
@@ -31,7 +33,7 @@ from planproof.readers.toolkit.text_actions import (
     split_blocks,
     split_segments,
 )
-from planproof.readers.toolkit.tool_calls import get_call_id, parse_call, parse_status
+from planproof.readers.toolkit.tool_calls import get_call_id, is_call_like, parse_call, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 USER_ROLES = frozenset(("user", "human", "humanmessage", "customer", "user_proxy", "userproxy"))
@@ -43,6 +45,8 @@ TOOL_ROLES = frozenset(
 SYSTEM_ROLES = frozenset(("system", "developer", "systemmessage"))
 ROLES = USER_ROLES | AGENT_ROLES | TOOL_ROLES | SYSTEM_ROLES
 
+UNREAD_CALL = "a call under a key that is not known"
+"""Why a call was skipped that no API records in this way."""
 # Bound once: most events are of these kinds.
 _MESSAGE, _REASONING = Kind.MESSAGE, Kind.REASONING
 _CONTENT_KEYS = ("content", "value", "text", "parts")
@@ -51,6 +55,10 @@ _MESSAGE_KEYS = (*_CONTENT_KEYS, "tool_calls", "function_call")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking", "thought")
 # Few of an agent's messages have any of these: one set comparison is faster.
 _RARE_KEYS = frozenset((*_THOUGHT_KEYS, "additional_kwargs", *_OTHER_CONTENT_KEYS))
+# An agent's message may have calls under any other key.
+_AGENT_KEYS = _RARE_KEYS | frozenset(
+    "role content tool_calls function_call invalid_tool_calls name id type".split()
+)
 _TOOL_NAME_KEYS = ("name", "function", "tool_name")
 _EXTRA_RESULT_KEYS = frozenset((*_TOOL_NAME_KEYS, "is_error", "isError", "error", "status"))
 _RESULT_KEYS = ("content", "output", "result", "response", "outcome")
@@ -222,6 +230,8 @@ class Conversation:
         silent = plain and message.get("content") is None
         prose = [] if silent else self._add_content(message, pointer, actor)
         self._add_calls(message, pointer, actor)
+        if not message.keys() <= _AGENT_KEYS:
+            self._skip_unknown_calls(message, pointer)
         if prose and self._builder.call_count > self._first_call:
             self.mark_as_reasoning(prose)
 
@@ -290,6 +300,16 @@ class Conversation:
                 self.add_call(value, f"{pointer}/tool_calls/{index}", actor)
         elif "function_call" in message and is_object(message["function_call"]):
             self.add_call(message["function_call"], f"{pointer}/function_call", actor)
+
+    def _skip_unknown_calls(self, message: dict[str, Json], pointer: str) -> None:
+        """Skip what looks like a call under a key that no API has, unless it repeats one."""
+        calls = message.get("tool_calls")
+        recorded = [*(calls if is_list(calls) else ()), message.get("function_call")]
+        known = {None, *map(_get_call_key, recorded)}
+        for key in [key for key in message if key not in _AGENT_KEYS]:
+            for where, item in iter_items(message[key], f"{pointer}/{escape(key)}"):
+                if is_object(item) and is_call_like(item) and _get_call_key(item) not in known:
+                    self._builder.skip(where, UNREAD_CALL)
 
     def add_call(self, value: Json, pointer: str, actor: str) -> None:
         """Add a call in the form of any API; it is skipped if it has no name."""
@@ -408,6 +428,14 @@ def _is_result_text(text: str) -> bool:
 def _infer_result_actor(text: str) -> str | None:
     """Return the actor of a user turn after a call in an agent's text: None if it is a result."""
     return None if _is_result_text(text) else "user"
+
+
+def _get_call_key(value: Json) -> tuple[str, str] | None:
+    """Return name and arguments of a call; None if it has none, such as a result."""
+    call = parse_call(value)
+    if call is None or (call.arguments is None and not call.text):
+        return None
+    return call.name, call.text or format_value(call.arguments)
 
 
 def _is_listed_call(part: ContentPart, calls: set[str | None]) -> bool:

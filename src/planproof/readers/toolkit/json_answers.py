@@ -18,6 +18,8 @@ _THOUGHT_KEYS = ("thoughts", "thought", "reasoning", "analysis", "reflection", "
 _COMMAND_KEYS = ("command", "action", "tool_call", "function_call", "tool")
 _PLAN_KEYS = frozenset(("plan", "todo", "todos", "plan_steps", "next_steps"))
 _EMPTY_WORDS = frozenset(("", "n/a", "none", "null"))
+# With blanks around it; longer texts are not compared.
+_LONGEST = 20
 
 
 def add_structured_answer(
@@ -45,8 +47,12 @@ def add_structured_answer(
 
 def _list_texts(entry: Json) -> list[str]:
     """Return the texts of a thought, without words such as "none"."""
-    texts = map(format_value, entry if is_list(entry) else [entry])
-    return [text for text in texts if text.strip().lower() not in _EMPTY_WORDS]
+    texts = map(format_value, entry) if is_list(entry) else (format_value(entry),)
+    return [text for text in texts if len(text) > _LONGEST or not _is_empty(text)]
+
+
+def _is_empty(text: str) -> bool:
+    return text.strip().lower() in _EMPTY_WORDS
 
 
 def _parse_command(value: dict[str, Json]) -> ToolCall | None:

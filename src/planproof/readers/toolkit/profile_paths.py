@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -43,7 +43,8 @@ from planproof.readers.toolkit.tool_calls import get_command_name
 
 ValueKind: TypeAlias = Literal["text", "number", "flag", "list", "object", "null"]
 _CACHE_SIZE = 10_000
-_MISSING: Json = object()
+MISSING: Any = object()
+"""Stands for a value that is not there."""
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
@@ -69,54 +70,59 @@ class Path(NamedTuple):
     """A compiled path: its keys, and where it begins: here, at the record, or at the next one.
 
     `suffix` is what a plain path, of keys only, adds to a pointer; None if the path is not plain.
+    `listed` is the plain path to a list, if this one leads to the items of it.
     """
 
     steps: tuple[str, ...]
     start: Literal["", "^", ">"] = ""
     suffix: str | None = None
+    listed: Path | None = None
 
     def first(self, node: Node, record: Node) -> Node | None:
         """Return the first value at this path; None if there is none."""
         start = node if not self.start else record if self.start == "^" else record.after
-        if start is None:
-            return None
-        if self.suffix is None:
-            return next(_walk(start, self.steps, 0), None)
-        value = self._get_plain(start.value)
-        if value is _MISSING:
+        if start is None or self.suffix is None:
+            return next(_walk(start, self.steps, 0), None) if start is not None else None
+        value = _follow(start.value, self.steps)
+        if value is MISSING:
             return None
         pointer = start.pointer if start.in_text else start.pointer + self.suffix
         return Node(value, pointer, self.steps[-1], None, start.in_text)
 
-    def get(self, node: Node, record: Node) -> Json:
-        """Return the first value at this path, or `_MISSING`; faster than the node of it."""
+    def first_value(self, node: Node, record: Node) -> Json:
+        """Return the first value at this path without its pointer; `MISSING` if there is none."""
         start = node if not self.start else record if self.start == "^" else record.after
         if start is None:
-            return _MISSING
+            return MISSING
         if self.suffix is not None:
-            return self._get_plain(start.value)
+            return _follow(start.value, self.steps)
         if not self.steps:
             return start.value
         found = next(_walk(start, self.steps, 0), None)
-        return _MISSING if found is None else found.value
-
-    def _get_plain(self, value: Json) -> Json:
-        for step in self.steps:
-            if is_object(value):
-                value = value.get(step, _MISSING)
-            elif is_list(value) and step.isdigit() and int(step) < len(value):
-                value = value[int(step)]
-            else:
-                return _MISSING
-        return value
+        return MISSING if found is None else found.value
 
     def every(self, node: Node, record: Node) -> Iterator[Node]:
         """Yield all values at this path, in order."""
         if self.suffix is not None:
             found = self.first(node, record)
             return iter(() if found is None else (found,))
+        if self.listed is not None:
+            found = self.listed.first(node, record)
+            return iter_children(found) if found is not None else iter(())
         start = node if not self.start else record if self.start == "^" else record.after
         return _walk(start, self.steps, 0) if start is not None else iter(())
+
+
+def _follow(value: Json, steps: tuple[str, ...]) -> Json:
+    """Return the value under these keys; `MISSING` if there is none."""
+    for step in steps:
+        if is_object(value):
+            value = value.get(step, MISSING)
+        elif is_list(value) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
+    return value
 
 
 @lru_cache(_CACHE_SIZE)
@@ -129,8 +135,17 @@ def parse_path(text: str) -> Path:
     steps = tuple(quoted or plain for quoted, plain in _STEP.findall(bare))
     if _STEP.sub("", bare.strip(".")) != "." * (len(steps) - 1) or "" in steps:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
-    is_plain = not any(step == "*" or step.startswith("@") for step in steps)
-    return Path(steps, start, "".join(f"/{escape(step)}" for step in steps) if is_plain else None)
+    if steps[-1] == "*" and len(steps) > 1:
+        listed = Path(steps[:-1], start, _join_plain(steps[:-1]))
+        return Path(steps, start, None, listed if listed.suffix is not None else None)
+    return Path(steps, start, _join_plain(steps))
+
+
+def _join_plain(steps: tuple[str, ...]) -> str | None:
+    """Return what a path adds to a pointer; None if it does not consist of keys only."""
+    if any(step == "*" or step.startswith("@") for step in steps):
+        return None
+    return "".join(f"/{escape(step)}" for step in steps)
 
 
 @lru_cache(_CACHE_SIZE)
@@ -152,29 +167,34 @@ class CompiledField:
     def __init__(self, field: Field) -> None:
         self._sources = list(map(_compile_source, as_tuple(field)))
 
-    def get_text(self, node: Node, record: Node) -> str | None:
-        """Return the first value that is there and is not null or empty, as text."""
-        for source, pattern in self._sources:
-            if isinstance(source, str):
-                return source
-            value = source.get(node, record)
-            if value is not _MISSING and pattern is not None:
-                value = _match_lines(pattern, value_text(value))
-            if value is not _MISSING and value is not None and value != "":
-                return value if isinstance(value, str) else value_text(value)
-        return None
-
     def get(self, node: Node, record: Node) -> Node | None:
         """Return the first value that is there and is not null or empty text."""
         for source, pattern in self._sources:
             if isinstance(source, str):
                 return Node(source, node.pointer)
             found = source.first(node, record)
-            if found is not None and pattern is not None:
-                part = _match_lines(pattern, value_text(found.value))
-                found = None if part is None else found._replace(value=part)
-            if found is not None and found.value is not None and found.value != "":
+            if found is None or found.value is None or found.value == "":
+                continue
+            if pattern is None:
                 return found
+            part = _match_lines(pattern, value_text(found.value))
+            if part:
+                return found._replace(value=part)
+        return None
+
+    def get_text(self, node: Node, record: Node) -> str | None:
+        """Return this value as text."""
+        for source, pattern in self._sources:
+            if isinstance(source, str):
+                return source
+            value = source.first_value(node, record)
+            if value is MISSING or value is None or value == "":
+                continue
+            text = value if isinstance(value, str) else format_value(value)
+            if pattern is not None:
+                text = _match_lines(pattern, text)
+            if text:
+                return text
         return None
 
 
@@ -339,7 +359,7 @@ class Test(
 
     def holds(self, value: Json) -> bool:
         """Return whether the value meets the test."""
-        if value is _MISSING:
+        if value is MISSING:
             is_any = self.exists is None and self.kind is None and self.not_ is not None
             return self.exists is False or is_any
         if self.exists is False:
@@ -369,27 +389,41 @@ Of the values at a path with `*`, and of several paths with ` | ` between them, 
 """
 
 
-def meets(condition: Condition, node: Node, record: Node) -> bool:
-    """Return whether all tests of a condition hold."""
-    for text, test in condition.items():
-        for path in parse_paths(text):
-            if path.suffix is not None or "*" not in path.steps:
-                if _holds(test, path.get(node, record)):
+class CompiledCondition:
+    """A condition with its paths parsed."""
+
+    def __init__(self, condition: Condition) -> None:
+        self._tests = [
+            (parse_paths(paths), test if isinstance(test, Test) else as_tuple(test))
+            for paths, test in condition.items()
+        ]
+        self.texts = {
+            paths[0]: test
+            for paths, test in self._tests
+            if isinstance(test, tuple) and len(paths) == 1 and paths[0].suffix is not None
+        }
+        """The texts of which one must be at a plain path."""
+
+    def holds(self, node: Node, record: Node) -> bool:
+        """Return whether all tests hold."""
+        for paths, test in self._tests:
+            for path in paths:
+                if path.suffix is None and "*" in path.steps:
+                    if any(_holds(test, found.value) for found in path.every(node, record)):
+                        break
+                elif _holds(test, path.first_value(node, record)):
                     break
-            elif any(_holds(test, found.value) for found in path.every(node, record)):
-                break
-        else:
-            return False
-    return True
+            else:
+                return False
+        return True
 
 
-def _holds(test: str | tuple[str, ...] | Test, value: Json) -> bool:
+def _holds(test: tuple[str, ...] | Test, value: Json) -> bool:
     if isinstance(test, Test):
         return test.holds(value)
-    if value is _MISSING:
-        return False
-    text = value if isinstance(value, str) else value_text(value)
-    return text == test if isinstance(test, str) else text in test
+    if isinstance(value, str):
+        return value in test
+    return value is not MISSING and value_text(value) in test
 
 
 def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:

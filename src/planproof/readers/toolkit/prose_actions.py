@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
+from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
 from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
@@ -127,18 +127,20 @@ def _mentions_page(text: str) -> bool:
 def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
-    """Add a reported action as an action event."""
+    """Add a reported action as an action event; only a program's report needs no answer."""
+    recognition = REPORTED if is_browser_agent(actor) else "prose"
     draft = builder.add_call(
-        ToolCall(action.name, text=action.text, recognition=REPORTED), pointer, actor
+        ToolCall(action.name, text=action.text, recognition=recognition), pointer, actor
     )
-    draft.set_output(action.outcome, pointer)
+    builder.answer(draft, ToolResult(action.outcome, pointer))
     builder.add_message(Kind.MESSAGE, action.answer, pointer, actor)
 
 
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
 _RUN_RESULT_PREFIXES = ("exitcode:", "exit code:", "code output:", "the script ran")
 _NO_CODE_PREFIXES = ("there is no code", "no code block")
-_INITIALS = frozenset("cCeEnNtT")
+# The first characters of these, and the blanks that may come before.
+_INITIALS = frozenset("cCeEnNtT \t\r\n")
 
 
 def is_executor(name: str) -> bool:
@@ -157,7 +159,7 @@ def is_execution_report(text: str) -> bool:
 
 
 @dataclass(slots=True)
-class _PendingMessage:
+class PendingMessage:
     """A message with code, not known yet to have been run."""
 
     text: str
@@ -174,9 +176,9 @@ class CodeRuns:
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._pending: _PendingMessage | None = None
+        self._pending: PendingMessage | None = None
         # The last message with code that was added: a later turn may still run it.
-        self._added: _PendingMessage | None = None
+        self._added: PendingMessage | None = None
         self._running: EventDraft | None = None
 
     @property
@@ -190,17 +192,26 @@ class CodeRuns:
 
     def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
         """Defer a message if it contains code; return False if it does not."""
-        code_blocks = (
-            [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
-        )
+        if not has_fence(text):
+            return False
+        code_blocks = [block for block in find_code_blocks(text) if block.interpreter]
         if not code_blocks:
             return False
         builder = self._builder
         builder.mark_deferred()
-        self._pending = _PendingMessage(
+        self._pending = PendingMessage(
             text, pointer_for, actor, code_blocks, builder.turn, builder.time
         )
         return True
+
+    @property
+    def unrun(self) -> PendingMessage | None:
+        """The pending message, if none of its code was run."""
+        return None if self._pending is None or self._pending.added else self._pending
+
+    def drop(self) -> None:
+        """Forget the pending message, which is added in another way."""
+        self._pending = None
 
     def flush(self) -> None:
         """Add the code that was not run as a message."""
@@ -251,7 +262,7 @@ class CodeRuns:
             self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
 
     def _add_runs(
-        self, pending: _PendingMessage, output: str, pointer: str, status: EventStatus
+        self, pending: PendingMessage, output: str, pointer: str, status: EventStatus
     ) -> None:
         position = 0
         draft: EventDraft | None = None
@@ -265,13 +276,13 @@ class CodeRuns:
         draft.set_output(output, pointer, status)
         self._add_text(pending, position, len(pending.text))
 
-    def _add_code(self, pending: _PendingMessage, block: CodeBlock) -> EventDraft:
+    def _add_code(self, pending: PendingMessage, block: CodeBlock) -> EventDraft:
         pointer = pending.pointer_for(block.start, block.end)
         draft = EventDraft(Kind.ACTION, pointer, block.interpreter, pending.actor, block.code)
         self._add_draft(pending, draft)
         return draft
 
-    def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
+    def _add_text(self, pending: PendingMessage, start: int, end: int) -> None:
         text = pending.text[start:end].strip()
         if text:
             text_pointer = pending.pointer_for(start, end)
@@ -279,12 +290,11 @@ class CodeRuns:
                 pending, EventDraft(Kind.MESSAGE, text_pointer, actor=pending.actor, text=text)
             )
 
-    def _add_draft(self, pending: _PendingMessage, draft: EventDraft) -> None:
+    def _add_draft(self, pending: PendingMessage, draft: EventDraft) -> None:
         draft.turn, draft.time = pending.turn, pending.time
         self._builder.add_draft(draft)
 
 
 def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
-    head = text[:80].lstrip()
     # Most texts begin otherwise, and this runs for each turn.
-    return head[:1] in _INITIALS and head.lower().startswith(openings)
+    return text[:1] in _INITIALS and text[:80].lstrip().lower().startswith(openings)

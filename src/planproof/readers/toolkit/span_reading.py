@@ -9,7 +9,8 @@ from itertools import islice
 
 from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
-from planproof.core.trace import Kind
+from planproof.core.trace import UNVERIFIED, EventStatus, Kind
+from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_thought_and_code
 from planproof.readers.toolkit.handoffs import get_receiver
 from planproof.readers.toolkit.nested_messages import MessagePart
@@ -25,6 +26,7 @@ _AGENT = "assistant"
 # Longer code is not written by an agent, and would be searched for each of its calls.
 _MAX_CODE_LENGTH = 100_000
 _NO_KINDS: Mapping[int, Kind] = {}
+_VOCABULARY = Vocabulary()
 
 
 class SpanWriter:
@@ -52,6 +54,7 @@ class SpanWriter:
         for span in spans:
             self._add_span(span)
         self._builder.parent = None
+        self._drop_unrun_code()
 
     def _add_span(self, span: Span) -> None:
         above = span.parent
@@ -78,6 +81,23 @@ class SpanWriter:
             self._add_agent_span(span, convention)
         elif kind == "plan":
             self._add_plan_span(span, convention)
+
+    def _drop_unrun_code(self) -> None:
+        """Turn code in texts that was not run into messages.
+
+        Where an agent makes calls, its text is none; where its code is run in steps, other code is
+        not run.
+        """
+        dropped: dict[int, EventDraft] = {}
+        for scope in self._scope_by_agent.values():
+            dropped |= scope.code if scope.makes_calls else {}
+            dropped |= scope.loose_code if scope.makes_calls or scope.code else {}
+        for draft in dropped.values():
+            draft.kind, draft.name, draft.recognition = Kind.MESSAGE, None, ""
+            draft.output, draft.output_pointer, draft.status = "", None, EventStatus.UNKNOWN
+        for draft in self._builder.drafts if dropped else ():
+            while draft.parent is not None and id(draft.parent) in dropped:
+                draft.parent = draft.parent.parent
 
     def _add_task_and_plan(self, span: Span) -> None:
         """Add the task and the plan given in attributes, whatever the kind of the span."""
@@ -120,6 +140,8 @@ class SpanWriter:
         if draft is None:
             draft = self._make_action(span, name, convention)
             draft.turn = self._choose_turn(span, scope)
+            if id(outer) not in scope.code:
+                scope.note_call(name)
             scope.recent_calls.append(self._builder.add_draft(draft))
         # Arguments that the model gave as JSON may be plain text in the tool's own span.
         if arguments or (text and not draft.arguments) or not (draft.arguments or draft.text):
@@ -165,6 +187,7 @@ class SpanWriter:
             if part.call is not None:
                 draft = self._builder.add_call(part.call, part.pointer, actor)
                 scope.add_requested_call(draft, part.call.id)
+                scope.note_call(part.call.name)
                 if step is not None and len(calls) == 1:
                     step.copy_outcome_to(draft, convention.outputs)
             elif part.kind == "thought" or calls:
@@ -195,7 +218,11 @@ class SpanWriter:
             EventDraft(Kind.ACTION, part.pointer, "python", actor, code)
         )
         scope.recent_calls.append(draft)
-        if step is not None:
+        if step is None:
+            draft.recognition = UNVERIFIED
+            scope.loose_code[id(draft)] = draft
+        else:
+            scope.code[id(draft)] = draft
             self._draft_by_span[id(step)] = draft
             step.copy_outcome_to(draft, convention.outputs)
         return True
@@ -277,11 +304,16 @@ class AgentScope:
     """The state of one agent: its turn, its calls, its last message.
 
     `requested_calls` are the calls of the turn without a span so far, `recent_calls` all calls of
-    the turn, `unanswered` those without a result, by call id.
+    the turn, `unanswered` those without a result, by call id. `makes_calls` is set by the first
+    recorded call that is more than bookkeeping. `code` is the code in its texts that has a step of
+    its own, `loose_code` the other code.
     """
 
     turn: int = 0
     has_acted: bool = False
+    makes_calls: bool = False
+    code: dict[int, EventDraft] = field(default_factory=dict[int, EventDraft])
+    loose_code: dict[int, EventDraft] = field(default_factory=dict[int, EventDraft])
     requested_calls: dict[int, EventDraft] = field(default_factory=dict[int, EventDraft])
     recent_calls: deque[EventDraft] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT_CALLS))
     unanswered: dict[str, EventDraft] = field(default_factory=dict[str, EventDraft])
@@ -297,6 +329,15 @@ class AgentScope:
         self.requested_calls.clear()
         self.recent_calls.clear()
         self._calls_by_name.clear()
+
+    def note_call(self, name: str) -> None:
+        """Note a recorded call, unless code of the agent makes it or it is only bookkeeping."""
+        if not self.makes_calls:
+            self.makes_calls = not (
+                any(call.name == "python" and f"{name}(" in call.text for call in self.recent_calls)
+                or _VOCABULARY.is_bookkeeping(name)
+                or _VOCABULARY.is_closing(name)
+            )
 
     def add_requested_call(self, draft: EventDraft, call_id: str | None) -> None:
         """Add a call that the model requested."""

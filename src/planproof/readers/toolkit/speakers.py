@@ -28,6 +28,7 @@ from planproof.readers.toolkit.prose_actions import (
 from planproof.readers.toolkit.text_actions import (
     Segment,
     add_element_target,
+    has_call,
     is_plain_text,
     split_segments,
 )
@@ -86,8 +87,21 @@ class Speakers:
         self._last_observation = ""
 
     def flush(self) -> None:
-        """Add what was deferred until the next turn."""
-        self.code_runs.flush()
+        """Add what was deferred until the next turn.
+
+        The calls in a text with code count only if the code was not run: one report answers both.
+        """
+        unrun = self.code_runs.unrun
+        segments = split_segments(unrun.text) if unrun is not None else []
+        if unrun is None or not has_call(segments):
+            self.code_runs.flush()
+            return
+        self.code_runs.drop()
+        builder = self._builder
+        turn, time = builder.turn, builder.time
+        builder.turn, builder.time = unrun.turn, unrun.time
+        self._add_segments(segments, unrun.text, unrun.pointer_for, unrun.actor)
+        builder.turn, builder.time = turn, time
 
     def add_turn(self, text: str, pointer_for: PointerFactory, speaker: str) -> None:
         """Add one turn; a stage direction may follow the name: "Boss (thought)"."""
@@ -133,7 +147,7 @@ class Speakers:
     ) -> None:
         whole = pointer_for(0, len(text))
         action = parse_reported_action(text, by_program=by_program)
-        if action is not None:
+        if action is not None and (is_browser_agent(who) or not has_call(split_segments(text))):
             with self._builder.reading_text(text, whole, who):
                 add_reported_action(self._builder, action, whole, who)
             return
@@ -142,18 +156,21 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
-        if is_plain_text(text):
-            if not self.code_runs.defer_code(text, pointer_for, who):
-                self._add_text(_MESSAGE, text, (0, len(text)), pointer_for, who)
+        if self.code_runs.defer_code(text, pointer_for, who):
             return
-        text_segments = split_segments(text)
-        acts = any(segment.call is not None for segment in text_segments)
-        if acts or not self.code_runs.defer_code(text, pointer_for, who):
-            # A named agent speaks to others: its text is a message even next to a call.
-            thinks = acts and who == "assistant"
-            with self._builder.reading_text(text, whole, who):
-                for segment in text_segments:
-                    self._add_segment(segment, text, pointer_for, who, thinks=thinks)
+        if is_plain_text(text):
+            self._add_text(_MESSAGE, text, (0, len(text)), pointer_for, who)
+        else:
+            self._add_segments(split_segments(text), text, pointer_for, who)
+
+    def _add_segments(
+        self, segments: list[Segment], text: str, pointer_for: PointerFactory, who: str
+    ) -> None:
+        # A named agent speaks to others: its text is a message even next to a call.
+        thinks = who == "assistant" and has_call(segments)
+        with self._builder.reading_text(text, pointer_for(0, len(text)), who):
+            for segment in segments:
+                self._add_segment(segment, text, pointer_for, who, thinks=thinks)
 
     def _add_segment(
         self, segment: Segment, text: str, pointer_for: PointerFactory, who: str, *, thinks: bool

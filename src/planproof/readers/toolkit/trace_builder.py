@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -80,7 +80,8 @@ class TraceBuilder:
 
     A call is either recorded, or recognised in an agent's text (`reading_text`). The latter counts
     only for agents without recorded calls, since any text can contain something that looks like a
-    call.
+    call; if calls of one form are answered (`Action:`, a tag, a fence ...), only in that form; and
+    if none are answered, only for an agent that does not mostly talk.
     """
 
     def __init__(self, skipped: Sequence[SkippedPart] = ()) -> None:
@@ -102,6 +103,7 @@ class TraceBuilder:
         self._current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
         self._text_calls_by_id: dict[str, list[EventDraft]] = {}
+        self._answered_forms: dict[str | None, set[str]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
         """Begin a new turn, or continue the turn with the same key."""
@@ -138,7 +140,11 @@ class TraceBuilder:
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
     ) -> EventDraft:
-        """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
+        """Add an action whose result may follow.
+
+        Not `recorded` is one that says nothing of how the agent calls its tools, such as a
+        hand-off; no result that comes next belongs to it.
+        """
         if self._current_text is not None:
             return self._add_text_call(call, pointer, actor)
         if recorded:
@@ -149,7 +155,8 @@ class TraceBuilder:
             self._calling_turn = self.turn
             if self._unanswered:
                 self._unanswered.clear()
-        self._unanswered[id(draft)] = draft
+        if recorded:
+            self._unanswered[id(draft)] = draft
         if call.id:
             self._calls_by_id.setdefault(call.id, []).append(draft)
         return draft
@@ -190,6 +197,7 @@ class TraceBuilder:
             text_calls = self._text_calls.get(id(draft))
             if text_calls is not None and text_calls is not self._current_text:
                 text_calls.results.append((self.drafts[-1], result))
+                self._answered_forms.setdefault(text_calls.actor, set()).add(draft.recognition)
         if draft.output_pointer is not None:
             # The previous result was attached only because it came next; this one names the call.
             self._add_unmatched_result(
@@ -204,6 +212,7 @@ class TraceBuilder:
         """Attach a result to a call that is known."""
         self._other_changes += 1
         self._unanswered.pop(id(draft), None)
+        self._unanswered_in_text.pop(id(draft), None)
         draft.set_output(result.text, result.pointer, result.status)
         draft.images += result.images
 
@@ -253,10 +262,12 @@ class TraceBuilder:
         if self._text_calls:
             self._drop_forged_calls()
             self._mark_unverified_calls()
-        ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
+        ids: dict[int, str] = {}
+        if any(draft.parent is not None for draft in self.drafts):
+            ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
         events = [
             Event(
-                id=ids[id(draft)],
+                id=f"e{number}",
                 kind=draft.kind,
                 pointer=draft.pointer,
                 name=draft.name,
@@ -272,7 +283,7 @@ class TraceBuilder:
                 images=draft.images,
                 recognition=draft.recognition,
             )
-            for draft in self.drafts
+            for number, draft in enumerate(self.drafts, 1)
         ]
         return Trace(tuple(events), reader, tuple(self._skipped))
 
@@ -292,29 +303,13 @@ class TraceBuilder:
         return draft
 
     def _drop_forged_calls(self) -> None:
-        """Replace calls recognised in texts by the texts, for agents with recorded calls."""
-        known = Vocabulary()
-        callers = {
-            actor
-            for actor, tool in self._callers
-            if not known.is_bookkeeping(tool) and not known.is_closing(tool)
-        }
-        if not callers:
-            return
-        # If one of two actors has only a generic name, they may be the same.
-        has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
-        forged = [
-            text_calls
-            for text_calls in self._text_calls.values()
-            if has_generic_caller
-            or text_calls.actor in callers
-            or text_calls.actor in _GENERIC_ACTORS
-        ]
+        """Replace calls recognised in texts that are not calls by the texts."""
+        forged = self._find_forged_texts()
         if not forged:
             return
         texts: dict[int, EventDraft] = {}
         results: dict[int, list[EventDraft]] = {}
-        for text_calls in dict.fromkeys(forged):
+        for text_calls in forged:
             text = EventDraft(
                 _MESSAGE, text_calls.pointer, actor=text_calls.actor, text=text_calls.text.strip()
             )
@@ -338,6 +333,48 @@ class TraceBuilder:
         for draft in self.drafts:
             while draft.parent is not None and id(draft.parent) in texts:
                 draft.parent = texts[id(draft.parent)].parent
+
+    def _find_forged_texts(self) -> list[_TextCalls]:
+        """Return the texts of agents that call in another way, or that only talk."""
+        known = Vocabulary()
+        callers = {
+            actor
+            for actor, tool in self._callers
+            if not known.is_bookkeeping(tool) and not known.is_closing(tool)
+        }
+        # If one of two actors has only a generic name, they may be the same.
+        has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
+        texts = list(dict.fromkeys(self._text_calls.values()))
+        inside = {id(draft) for text_calls in texts for draft in text_calls.drafts}
+        calling = Counter(text_calls.actor for text_calls in texts)
+        talking = Counter(
+            draft.actor
+            for draft in self.drafts
+            if draft.kind is _MESSAGE and id(draft) not in inside
+        )
+        return [
+            text_calls
+            for text_calls in texts
+            if has_generic_caller
+            or text_calls.actor in callers
+            or (callers and text_calls.actor in _GENERIC_ACTORS)
+            or not self._may_be_answered(text_calls, known)
+            or (
+                text_calls.actor not in self._answered_forms
+                # Calls without answers count only where the whole format works so.
+                and calling[text_calls.actor] < talking[text_calls.actor]
+                and not any(draft.recognition == REPORTED for draft in text_calls.drafts)
+            )
+        ]
+
+    def _may_be_answered(self, text_calls: _TextCalls, known: Vocabulary) -> bool:
+        """Return False if the answered calls of the agent are all of other forms than these."""
+        answered = self._answered_forms.get(text_calls.actor)
+        return answered is None or any(
+            draft.recognition in answered or known.is_closing(draft.name or "")
+            for draft in text_calls.drafts
+            if draft.kind is _ACTION
+        )
 
     def _mark_unverified_calls(self) -> None:
         """Mark the calls in texts of actors whose calls nothing outside the text answers."""

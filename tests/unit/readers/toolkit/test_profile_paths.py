@@ -9,10 +9,10 @@ import pytest
 from planproof.core.pointer import resolve
 from planproof.errors import InvalidInput
 from planproof.readers.toolkit.profile_paths import (
+    CompiledCondition,
     Node,
     Test,
     classify_value,
-    meets,
     parse_path,
 )
 
@@ -99,7 +99,7 @@ def test_a_path_that_is_none_is_refused(path: str) -> None:
     ],
 )
 def test_a_condition_holds_if_all_of_it_does(condition: dict[str, Any], holds: bool) -> None:
-    assert meets(condition, WHOLE, WHOLE) is holds
+    assert CompiledCondition(condition).holds(WHOLE, WHOLE) is holds
 
 
 def test_every_value_has_a_kind() -> None:
