@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from planproof.core.content import Json
 from planproof.core.json_values import (
@@ -45,10 +45,11 @@ ValueKind: TypeAlias = Literal["text", "number", "flag", "list", "object", "null
 _CACHE_SIZE = 10_000
 MISSING: Any = object()
 """Stands for a value that is not there."""
+_KEY_STEPS = ("@key",)
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
-class Node(NamedTuple):
+class Node(Struct):
     """A value with its pointer, the key under which it was found, and the record after it.
 
     `in_text` is a value inside a text, which has no pointers of its own.
@@ -81,8 +82,10 @@ class Path(NamedTuple):
     def first(self, node: Node, record: Node) -> Node | None:
         """Return the first value at this path; None if there is none."""
         start = node if not self.start else record if self.start == "^" else record.after
-        if start is None or self.suffix is None:
-            return next(_walk(start, self.steps, 0), None) if start is not None else None
+        if start is None or not self.steps:
+            return start
+        if self.suffix is None:
+            return next(_walk(start, self.steps, 0), None)
         value = _follow(start.value, self.steps)
         if value is MISSING:
             return None
@@ -98,6 +101,8 @@ class Path(NamedTuple):
             return _follow(start.value, self.steps)
         if not self.steps:
             return start.value
+        if self.steps == _KEY_STEPS:
+            return start.key
         found = next(_walk(start, self.steps, 0), None)
         return MISSING if found is None else found.value
 
@@ -116,7 +121,8 @@ class Path(NamedTuple):
 def _follow(value: Json, steps: tuple[str, ...]) -> Json:
     """Return the value under these keys; `MISSING` if there is none."""
     for step in steps:
-        if is_object(value):
+        # Not `is_object`: this runs for every path of every rule.
+        if isinstance(value, dict):
             value = value.get(step, MISSING)
         elif is_list(value) and step.isdigit() and int(step) < len(value):
             value = value[int(step)]
@@ -166,9 +172,17 @@ class CompiledField:
 
     def __init__(self, field: Field) -> None:
         self._sources = list(map(_compile_source, as_tuple(field)))
+        self._keys = frozenset(
+            source.steps[0]
+            for source, _ in self._sources
+            if isinstance(source, Path) and source.suffix is not None and not source.start
+        )
+        self._has_only_keys = len(self._keys) == len(self._sources)
 
     def get(self, node: Node, record: Node) -> Node | None:
         """Return the first value that is there and is not null or empty text."""
+        if self._is_missing(node.value):
+            return None
         for source, pattern in self._sources:
             if isinstance(source, str):
                 return Node(source, node.pointer)
@@ -179,11 +193,13 @@ class CompiledField:
                 return found
             part = _match_lines(pattern, value_text(found.value))
             if part:
-                return found._replace(value=part)
+                return structs.replace(found, value=part)
         return None
 
     def get_text(self, node: Node, record: Node) -> str | None:
         """Return this value as text."""
+        if self._is_missing(node.value):
+            return None
         for source, pattern in self._sources:
             if isinstance(source, str):
                 return source
@@ -196,6 +212,10 @@ class CompiledField:
             if text:
                 return text
         return None
+
+    def _is_missing(self, value: Json) -> bool:
+        """Return whether an object has none of the keys: cheaper than to follow every path."""
+        return self._has_only_keys and isinstance(value, dict) and self._keys.isdisjoint(value)
 
 
 @lru_cache(_CACHE_SIZE)
@@ -252,12 +272,13 @@ def _take_step(node: Node, step: str) -> Iterator[Node]:
     if step == "*":
         yield from iter_children(node)
     elif step == "@key":
-        yield node._replace(value=node.key)
+        yield structs.replace(node, value=node.key)
     elif step == "@objects":
         yield from _find_objects(node)
     elif step == "@json-values":
         if is_object(value):
-            yield node._replace(value={key: _parse_text(item) for key, item in value.items()})
+            values = {key: _parse_text(item) for key, item in value.items()}
+            yield structs.replace(node, value=values)
     elif step in _EMBEDDED:
         if is_list(value) and step in _PARTS_OF_ANSWERS:
             value = extract_text(value, "")[0]
@@ -394,13 +415,21 @@ class CompiledCondition:
 
     def __init__(self, condition: Condition) -> None:
         self._tests = [
-            (parse_paths(paths), test if isinstance(test, Test) else as_tuple(test))
+            (
+                parse_paths(paths),
+                test.holds if isinstance(test, Test) else _make_text_test(as_tuple(test)),
+            )
             for paths, test in condition.items()
         ]
+        texts = {
+            parse_paths(paths): as_tuple(test)
+            for paths, test in condition.items()
+            if not isinstance(test, Test)
+        }
         self.texts = {
             paths[0]: test
-            for paths, test in self._tests
-            if isinstance(test, tuple) and len(paths) == 1 and paths[0].suffix is not None
+            for paths, test in texts.items()
+            if len(paths) == 1 and paths[0].suffix is not None
         }
         """The texts of which one must be at a plain path."""
 
@@ -409,21 +438,22 @@ class CompiledCondition:
         for paths, test in self._tests:
             for path in paths:
                 if path.suffix is None and "*" in path.steps:
-                    if any(_holds(test, found.value) for found in path.every(node, record)):
+                    if any(test(found.value) for found in path.every(node, record)):
                         break
-                elif _holds(test, path.first_value(node, record)):
+                elif test(path.first_value(node, record)):
                     break
             else:
                 return False
         return True
 
 
-def _holds(test: tuple[str, ...] | Test, value: Json) -> bool:
-    if isinstance(test, Test):
-        return test.holds(value)
-    if isinstance(value, str):
-        return value in test
-    return value is not MISSING and value_text(value) in test
+def _make_text_test(texts: tuple[str, ...]) -> Callable[[Json], bool]:
+    def is_one_of(value: Json) -> bool:
+        if isinstance(value, str):
+            return value in texts
+        return value is not MISSING and value_text(value) in texts
+
+    return is_one_of
 
 
 def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
