@@ -62,7 +62,7 @@ _TEXT_KINDS = (
 
 
 class CompiledRule:
-    """A rule with its condition and its texts prepared: most rules are tried on every record."""
+    """A rule with all that is tried on every record prepared, and the rules inside it."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -74,6 +74,8 @@ class CompiledRule:
             for part, kind, actor in parts
             if part is not None
         ]
+        self.read = list(map(CompiledRule, rule.read))
+        self.rules = RuleIndex(rule.rules) if rule.rules else None
 
 
 class RuleIndex:
@@ -83,7 +85,11 @@ class RuleIndex:
     rules to try.
     """
 
-    def __init__(self, rules: list[CompiledRule]) -> None:
+    def __init__(self, listed: Sequence[Rule]) -> None:
+        rules = list(map(CompiledRule, listed))
+        self.ending_rules = [
+            (rule, CompiledCondition(rule.rule.up_to)) for rule in rules if rule.rule.up_to
+        ]
         paths = Counter(path for rule in rules for path in rule.condition.texts)
         self._path = paths.most_common(1)[0][0] if paths else None
         asked = [rule.condition.texts.get(self._path) if self._path else None for rule in rules]
@@ -95,7 +101,7 @@ class RuleIndex:
         }
         self._other_rules = [rule for rule, texts in zip(rules, asked, strict=True) if not texts]
 
-    def find(self, node: Node, record: Node, over: set[int]) -> CompiledRule | None:
+    def find(self, node: Node, record: Node, over: set[CompiledRule]) -> CompiledRule | None:
         """Return the first rule whose condition holds, unless it is `over`."""
         rules = self._other_rules
         if self._path is not None:
@@ -103,42 +109,27 @@ class RuleIndex:
             if value is not MISSING:
                 rules = self._rules_by_text.get(value_text(value), rules)
         for rule in rules:
-            if rule.condition.holds(node, record) and id(rule.rule) not in over:
+            if rule.condition.holds(node, record) and rule not in over:
                 return rule
         return None
 
 
 class CompiledRules:
-    """The compiled rules of one profile, by the identity of what was compiled.
+    """The compiled rules and blocks of a profile, and what they need of other records."""
 
-    The profile keeps its rules, so that these identities are unique.
-    """
+    def __init__(self, profile: Profile) -> None:
+        self.index = RuleIndex(profile.rules)
+        # The profile keeps its blocks, so that their identities are unique.
+        self.blocks = {id(block): CompiledRule(block) for block in _iter_blocks(profile.blocks)}
+        # Few formats have parts of an event in the next record, or repeat texts.
+        self.need_next = "'>" in repr(profile.rules)
+        self.need_texts = "once=True" in repr((profile.rules, profile.blocks))
 
-    def __init__(self) -> None:
-        self._rules: dict[int, CompiledRule] = {}
-        self._lists: dict[int, list[CompiledRule]] = {}
-        self._indexes: dict[int, RuleIndex] = {}
 
-    def compile(self, rule: Rule) -> CompiledRule:
-        """Return a rule compiled."""
-        compiled = self._rules.get(id(rule))
-        if compiled is None:
-            compiled = self._rules[id(rule)] = CompiledRule(rule)
-        return compiled
-
-    def compile_all(self, rules: Sequence[Rule]) -> list[CompiledRule]:
-        """Return the rules of a list compiled."""
-        compiled = self._lists.get(id(rules))
-        if compiled is None:
-            compiled = self._lists[id(rules)] = list(map(self.compile, rules))
-        return compiled
-
-    def index(self, rules: Sequence[Rule]) -> RuleIndex:
-        """Return an index of the rules of a list."""
-        found = self._indexes.get(id(rules))
-        if found is None:
-            found = self._indexes[id(rules)] = RuleIndex(self.compile_all(rules))
-        return found
+def _iter_blocks(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        yield block
+        yield from _iter_blocks(block.blocks)
 
 
 class ProfileRun:
@@ -164,10 +155,7 @@ class ProfileRun:
         self._parents = _Parents(profile.parent, self._call_ids)
         self._said: set[tuple[str, str]] = set()
         self._is_turn_over = True
-        self._ending_rules = [
-            (id(rule), CompiledCondition(rule.up_to)) for rule in profile.rules if rule.up_to
-        ]
-        self._over: set[int] = set()
+        self._over: set[CompiledRule] = set()
         self._record = Node(None, "")
         self._actor = _AGENT
         self._in_text = profile.form == "text"
@@ -190,18 +178,16 @@ class ProfileRun:
         """Read the records of a JSON source."""
         listed = list(records)
         self._parents.index(listed)
-        # Few formats have parts of an event in the next record.
-        needs_next = "'>" in repr(self._profile.rules)
+        rules = self._rules
         for record, after in zip_longest(listed, listed[1:]):
-            if needs_next and after is not None:
-                # The record, as it is read; `_replace` takes four times as long.
-                record = Node(  # noqa: PLW2901
-                    record.value, record.pointer, record.key, after, record.in_text
-                )
+            if rules.need_next:
+                record.after = after
             self._begin_record(record)
-            self._over |= {rule for rule, end in self._ending_rules if end.holds(record, record)}
+            for rule, end in rules.index.ending_rules:
+                if end.holds(record, record):
+                    self._over.add(rule)
             before = self._builder.change_count
-            self._apply_first(self._profile.rules, record)
+            self._apply_first(rules.index, record)
             if self._builder.change_count == before:
                 self._builder.skip(record.pointer, "nothing in it is an event")
 
@@ -233,7 +219,7 @@ class ProfileRun:
         self._begin_record(record, is_part=bool(inherited))
         self._block = block
         before = self._builder.change_count
-        self._apply(self._rules.compile(block.block), record)
+        self._apply(self._rules.blocks[id(block.block)], record)
         if inner:
             fields = record.value if is_object(record.value) else {}
             self.read_lines(block.block.blocks, inner, fields)
@@ -277,31 +263,29 @@ class ProfileRun:
             starter = None if is_user else self._handoffs.find_parent_call(self._actor)
             self._builder.parent = starter
 
-    def _apply_first(self, rules: Sequence[Rule], node: Node) -> bool:
-        rule = self._rules.index(rules).find(node, self._record, self._over)
+    def _apply_first(self, rules: RuleIndex, node: Node) -> None:
+        rule = rules.find(node, self._record, self._over)
         if rule is not None:
             self._apply(rule, node)
-            return True
+            return
         kind = _describe_record(node.value)
         self._unknown[kind] += 1
         self._builder.skip(self._point_to(node), f"no rule of the profile fits {kind}")
-        return False
 
     def _apply(self, rule: CompiledRule, node: Node) -> None:
         """Apply a rule whose condition holds."""
-        ignored = rule.rule.ignore
-        targets: Iterable[Node] = (node,)
-        if rule.paths:
-            found = (path.every(node, self._record) for path in rule.paths)
-            targets = chain.from_iterable(found)
-        for target in targets:
-            if ignored is not None:
-                self._builder.skip(self._point_to(target), ignored)
-            else:
+        if rule.paths is None:
+            self._emit(rule, node)
+            return
+        for path in rule.paths:
+            for target in path.every(node, self._record):
                 self._emit(rule, target)
 
     def _emit(self, compiled: CompiledRule, node: Node) -> None:
         rule = compiled.rule
+        if rule.ignore is not None:
+            self._builder.skip(self._point_to(node), rule.ignore)
+            return
         if rule.runs is not None:
             self._speakers.code_runs.start_run(every=rule.runs == "all")
         if rule.calls is not None:
@@ -314,12 +298,11 @@ class ProfileRun:
             self._add_result(rule.result, node)
         if rule.input is not None:
             self._add_input(rule.input, node)
-        if rule.read:
-            for inner in self._rules.compile_all(rule.read):
-                if inner.condition.holds(node, self._record):
-                    self._apply(inner, node)
-        if rule.rules:
-            self._apply_first(rule.rules, node)
+        for inner in compiled.read:
+            if inner.condition.holds(node, self._record):
+                self._apply(inner, node)
+        if compiled.rules is not None:
+            self._apply_first(compiled.rules, node)
 
     def _add_text(self, part: TextPart, node: Node, kind: Kind, fixed_actor: str | None) -> None:
         found = get_value(part.text, node, self._record)
@@ -338,7 +321,8 @@ class ProfileRun:
         if part.once and self._is_repeated(bare, actor):
             self._builder.skip(pointer, "repeats an earlier text")
             return
-        self._said.add((actor, bare))
+        if self._rules.need_texts:
+            self._said.add((actor, bare))
         if fixed_actor is None:
             self._agent_records += 1
         else:

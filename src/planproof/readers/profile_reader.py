@@ -119,11 +119,16 @@ class ProfileReader:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.name = profile.name
-        self._rules = CompiledRules()
+        self._every = CompiledCondition(profile.detect.every)
+        self._some = CompiledCondition(profile.detect.some)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the profile only; it is compiled again where it is needed."""
         return ProfileReader, (self.profile,)
+
+    @cached_property
+    def _rules(self) -> CompiledRules:
+        return CompiledRules(self.profile)
 
     @cached_property
     def digest(self) -> str:
@@ -148,11 +153,13 @@ class ProfileReader:
         is_checked = detect.document and (form == "json" or is_object(source.document))
         if is_checked and not CompiledCondition(detect.document).holds(whole, whole):
             return False
-        head = list(islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS))
-        every, some = CompiledCondition(detect.every), CompiledCondition(detect.some)
-        if not head or not all(every.holds(record, record) for record in head):
-            return False
-        return not detect.some or any(some.holds(record, record) for record in head)
+        is_found = False
+        # One by one: most formats differ in the first record.
+        for record in islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS):
+            if not self._every.holds(record, record):
+                return False
+            is_found = is_found or self._some.holds(record, record)
+        return is_found
 
     def read(self, source: Source) -> Trace:
         """Return the events of the records; what no rule fits is skipped and counted."""
