@@ -373,6 +373,8 @@ class ProfileRun:
     def _mark_comments(self, call: EventDraft) -> None:
         """Make the messages of a call's turn reasoning, or that in the block before it."""
         self._calling_turns.add(call.turn)
+        if not self._comments:
+            return
         turns = {call.turn, *(draft.turn for draft in self._builder.drafts[-2:-1] if self._in_text)}
         for draft in chain.from_iterable(self._comments.pop(turn, ()) for turn in turns):
             draft.kind = Kind.REASONING
@@ -405,10 +407,10 @@ class ProfileRun:
         if draft is None or self._profile.repeated_calls == "keep":
             actor = get_text(part.actor, node, record)
             self._speakers.flush()
-            # A call of two records is in the list that holds both.
-            whole = record.pointer.rpartition("/")[0]
-            is_next = isinstance(part.arguments, str) and part.arguments.startswith(">")
-            pointer = whole if is_next else self._point_to(node)
+            pointer = self._point_to(node)
+            if isinstance(part.arguments, str) and part.arguments.startswith(">"):
+                # A call of two records is in the list that holds both.
+                pointer = record.pointer.rpartition("/")[0]
             draft = self._builder.add_call(call, pointer, actor or self._actor)
             self._agent_records += 1
             self._last_call = draft
@@ -553,8 +555,10 @@ class _Parents:
 
     def add_call(self, call: EventDraft) -> None:
         """Remember the texts that a call was given, which may be the prompt of an agent."""
-        for given in call.arguments.values() if is_object(call.arguments) else ():
-            if isinstance(given, str) and self._paths.prompt is not None:
+        if self._paths.prompt is None or not is_object(call.arguments):
+            return
+        for given in call.arguments.values():
+            if isinstance(given, str):
                 self._calls_by_prompt.setdefault(given, []).append(call)
 
     def find(self, record: Node) -> EventDraft | None:

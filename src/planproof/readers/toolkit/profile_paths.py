@@ -196,6 +196,13 @@ class CompiledField:
                 return structs.replace(found, value=part)
         return None
 
+    def get_empty(self, node: Node, record: Node) -> Node | None:
+        """Return the first value that is an empty text."""
+        for source, _ in self._sources:
+            if isinstance(source, Path) and source.first_value(node, record) == "":
+                return source.first(node, record)
+        return None
+
     def get_text(self, node: Node, record: Node) -> str | None:
         """Return this value as text."""
         if self._is_missing(node.value):
@@ -231,9 +238,7 @@ def get_value(field: Field | None, node: Node, record: Node) -> Node | None:
 
 def get_empty(field: Field | None, node: Node, record: Node) -> Node | None:
     """Return the empty text that a field has; None if it has none."""
-    paths = [path for path in as_tuple(field or ()) if not path.startswith("=")]
-    found = (parse_path(path.partition(" ~ ")[0]).first(node, record) for path in paths)
-    return next((each for each in found if each is not None and each.value == ""), None)
+    return None if field is None else compile_field(field).get_empty(node, record)
 
 
 def get_text(field: Field | None, node: Node, record: Node) -> str | None:
@@ -414,13 +419,7 @@ class CompiledCondition:
     """A condition with its paths parsed."""
 
     def __init__(self, condition: Condition) -> None:
-        self._tests = [
-            (
-                parse_paths(paths),
-                test.holds if isinstance(test, Test) else _make_text_test(as_tuple(test)),
-            )
-            for paths, test in condition.items()
-        ]
+        self._tests = [_compile_test(parse_paths(paths), test) for paths, test in condition.items()]
         texts = {
             parse_paths(paths): as_tuple(test)
             for paths, test in condition.items()
@@ -435,16 +434,24 @@ class CompiledCondition:
 
     def holds(self, node: Node, record: Node) -> bool:
         """Return whether all tests hold."""
-        for paths, test in self._tests:
-            for path in paths:
-                if path.suffix is None and "*" in path.steps:
-                    if any(test(found.value) for found in path.every(node, record)):
-                        break
-                elif test(path.first_value(node, record)):
-                    break
-            else:
+        for test in self._tests:
+            if not test(node, record):
                 return False
         return True
+
+
+def _compile_test(
+    paths: tuple[Path, ...], test: str | tuple[str, ...] | Test
+) -> Callable[[Node, Node], bool]:
+    """Return a function that tests the values at some paths: most are tried on every record."""
+    holds = test.holds if isinstance(test, Test) else _make_text_test(as_tuple(test))
+    path = paths[0]
+    if len(paths) > 1:
+        first, others = _compile_test(paths[:1], test), _compile_test(paths[1:], test)
+        return lambda node, record: first(node, record) or others(node, record)
+    if "*" in path.steps:
+        return lambda node, record: any(holds(found.value) for found in path.every(node, record))
+    return lambda node, record: holds(path.first_value(node, record))
 
 
 def _make_text_test(texts: tuple[str, ...]) -> Callable[[Json], bool]:
