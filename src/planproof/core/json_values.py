@@ -98,7 +98,7 @@ def format_value(value: Json) -> str:
     # The encoder takes ten times as long for a single value.
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and isfinite(value):
+    if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return repr(value)
     return "" if value is None else _ENCODER.encode(value)
 

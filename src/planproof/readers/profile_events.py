@@ -184,7 +184,7 @@ class ProfileRun:
                 record.after = after
             self._begin_record(record)
             for rule, end in rules.index.ending_rules:
-                if end.holds(record, record):
+                if rule not in self._over and end.holds(record, record):
                     self._over.add(rule)
             before = self._builder.change_count
             self._apply_first(rules.index, record)
@@ -321,12 +321,7 @@ class ProfileRun:
         if part.once and self._is_repeated(bare, actor):
             self._builder.skip(pointer, "repeats an earlier text")
             return
-        if self._rules.need_texts:
-            self._said.add((actor, bare))
-        if fixed_actor is None:
-            self._agent_records += 1
-        else:
-            self._is_turn_over = True
+        self._count_text(bare, actor, by_agent=fixed_actor is None)
         if part.actions and (self._in_text or part.actor is not None):
             whole = make_constant_pointer(self._point_to(node))
             pointers = self._make_pointers(text) if self._in_text else whole
@@ -343,6 +338,14 @@ class ProfileRun:
             self._builder.add_draft(draft)
             if part.comment:
                 self._add_comment(draft)
+
+    def _count_text(self, text: str, actor: str, *, by_agent: bool) -> None:
+        if self._rules.need_texts:
+            self._said.add((actor, text))
+        if by_agent:
+            self._agent_records += 1
+        else:
+            self._is_turn_over = True
 
     def _add_plan(self, found: Node, actor: str) -> None:
         text, pointer, _ = self._extract(found)

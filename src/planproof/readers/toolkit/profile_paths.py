@@ -121,8 +121,8 @@ class Path(NamedTuple):
 def _follow(value: Json, steps: tuple[str, ...]) -> Json:
     """Return the value under these keys; `MISSING` if there is none."""
     for step in steps:
-        # Not `is_object`: this runs for every path of every rule.
-        if isinstance(value, dict):
+        # Faster than `is_object`: this runs for every path of every rule.
+        if value.__class__ is dict:
             value = value.get(step, MISSING)
         elif is_list(value) and step.isdigit() and int(step) < len(value):
             value = value[int(step)]
@@ -177,11 +177,11 @@ class CompiledField:
             for source, _ in self._sources
             if isinstance(source, Path) and source.suffix is not None and not source.start
         )
-        self._has_only_keys = len(self._keys) == len(self._sources)
+        self._has_only_keys = 1 < len(self._keys) == len(self._sources)
 
     def get(self, node: Node, record: Node) -> Node | None:
         """Return the first value that is there and is not null or empty text."""
-        if self._is_missing(node.value):
+        if self._has_only_keys and self._is_missing(node.value):
             return None
         for source, pattern in self._sources:
             if isinstance(source, str):
@@ -205,7 +205,7 @@ class CompiledField:
 
     def get_text(self, node: Node, record: Node) -> str | None:
         """Return this value as text."""
-        if self._is_missing(node.value):
+        if self._has_only_keys and self._is_missing(node.value):
             return None
         for source, pattern in self._sources:
             if isinstance(source, str):
@@ -222,7 +222,7 @@ class CompiledField:
 
     def _is_missing(self, value: Json) -> bool:
         """Return whether an object has none of the keys: cheaper than to follow every path."""
-        return self._has_only_keys and isinstance(value, dict) and self._keys.isdisjoint(value)
+        return is_object(value) and self._keys.isdisjoint(value)
 
 
 @lru_cache(_CACHE_SIZE)
@@ -434,7 +434,7 @@ class CompiledCondition:
 
     def holds(self, node: Node, record: Node) -> bool:
         """Return whether all tests hold."""
-        for test in self._tests:
+        for test in self._tests:  # noqa: SIM110 - a generator takes twice as long
             if not test(node, record):
                 return False
         return True
@@ -451,6 +451,8 @@ def _compile_test(
         return lambda node, record: first(node, record) or others(node, record)
     if "*" in path.steps:
         return lambda node, record: any(holds(found.value) for found in path.every(node, record))
+    if path.suffix is not None and not path.start:
+        return lambda node, record: holds(_follow(node.value, path.steps))
     return lambda node, record: holds(path.first_value(node, record))
 
 
