@@ -242,7 +242,10 @@ class ProfileReader:
                 places_by_key.clear()
             is_keyed = keyed.holds(record, record)
             identity = get_text(repeats.key, record, record) if is_keyed else None
-            places = places_by_key.setdefault(identity, []) if identity is not None else []
+            if identity is None:
+                merged.append(record)
+                continue
+            places = places_by_key.setdefault(identity, [])
             # A call and its result may have the same key.
             same = (at for at in places[-_MAX_PLACES:] if _is_same(repeats, merged[at], record))
             place = next(same, None)
