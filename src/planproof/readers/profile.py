@@ -30,9 +30,11 @@ class TextPart(_Part, frozen=True):
     reasoning if its turn makes a call, or in a text if a call follows.
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
     `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.
+    `images`: the paths of the URLs of images that belong to the text.
     """
 
     text: Field
+    images: str | None = None
     actor: Field | None = None
     actions: bool = False
     once: bool = False
@@ -82,6 +84,7 @@ class Rule(_Part, frozen=True, kw_only=True):
     """What a record, or a part of it at `at`, becomes, if `when` holds.
 
     A rule with `up_to` applies only before the first record that meets that condition.
+    `ignore` says why a record is no event; with `repeats`, it only repeats others.
     Its events are written in the order of the fields below. `read` applies several rules to the
     same value; `rules` applies the first that fits. `input` is the arguments of the last call, if
     they are in another record. `runs: next` says that the next piece of code in the turns before is
@@ -93,6 +96,7 @@ class Rule(_Part, frozen=True, kw_only=True):
     up_to: Condition = {}
     at: str | None = None
     ignore: str | None = None
+    repeats: bool = False
     system: Field | TextPart | None = None
     user: Field | TextPart | None = None
     reasoning: Field | TextPart | None = None

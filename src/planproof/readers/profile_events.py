@@ -21,7 +21,7 @@ from planproof.readers.profile import (
     Rule,
     TextPart,
 )
-from planproof.readers.toolkit.content_parts import extract_text
+from planproof.readers.toolkit.content_parts import extract_text, parse_image
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import (
     PointerFactory,
@@ -264,6 +264,12 @@ class ProfileRun:
             starter = None if is_user else self._handoffs.find_parent_call(self._actor)
             self._builder.parent = starter
 
+    def _begin_turn_after_result(self) -> None:
+        """Begin a turn if one has ended within a record."""
+        if self._is_turn_over and self._profile.turns == "results":
+            self._builder.begin_turn()
+            self._is_turn_over = False
+
     def _apply_first(self, rules: RuleIndex, node: Node) -> None:
         rule = rules.find(node, self._record, self._over)
         if rule is not None:
@@ -285,7 +291,7 @@ class ProfileRun:
     def _emit(self, compiled: CompiledRule, node: Node) -> None:
         rule = compiled.rule
         if rule.ignore is not None:
-            self._builder.skip(self._point_to(node), rule.ignore)
+            self._builder.skip(self._point_to(node), rule.ignore, repeats=rule.repeats)
             return
         if rule.runs is not None:
             self._speakers.code_runs.start_run(every=rule.runs == "all")
@@ -310,6 +316,8 @@ class ProfileRun:
         if found is None:
             return
         text, pointer, images = self._extract(found)
+        if part.images is not None:
+            images += self._parse_images(part.images, node)
         actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
         if fixed_actor == "user" and self._builder.parent is not None:
             # A sub-agent's prompt comes from an agent, not from the user.
@@ -344,6 +352,7 @@ class ProfileRun:
         if self._rules.need_texts:
             self._said.add((actor, text))
         if by_agent:
+            self._begin_turn_after_result()
             self._agent_records += 1
         else:
             self._is_turn_over = True
@@ -411,6 +420,7 @@ class ProfileRun:
         if draft is None or self._profile.repeated_calls == "keep":
             actor = get_text(part.actor, node, record) or self._actor
             self._speakers.flush()
+            self._begin_turn_after_result()
             pointer = self._point_to(node)
             if isinstance(part.arguments, str) and part.arguments.startswith(">"):
                 # A call of two records is in the list that holds both.
@@ -543,6 +553,12 @@ class ProfileRun:
             if text or images or not found.value:
                 return text, pointer if self._in_text or found.in_text else inner, images
         return format_value(found.value), pointer, ()
+
+    def _parse_images(self, paths: str, node: Node) -> tuple[Image, ...]:
+        """Return the images whose URLs are at these paths."""
+        urls = (url for path in parse_paths(paths) for url in path.every(node, self._record))
+        images = (parse_image({"image_url": url.value}) for url in urls)
+        return tuple(image for image in images if image is not None)
 
     def _point_to(self, node: Node) -> str:
         """Return the pointer to a value, or to the record if there are none to its values."""

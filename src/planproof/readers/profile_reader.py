@@ -41,7 +41,7 @@ _SNIFF_LINES = 400
 _MAX_PLACES = 2
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _PATTERN_FIELDS = frozenset("line until last drop parts lines first never".split())
-_PATH_FIELDS = frozenset("at records when up_to document some every restart".split())
+_PATH_FIELDS = frozenset("at records images when up_to document some every restart".split())
 _PLAIN_FIELDS = frozenset(
     "planproof title form turns ignore omit marks before test_file source".split()
 )

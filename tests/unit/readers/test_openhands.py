@@ -82,9 +82,8 @@ def test_internal_records_are_not_events() -> None:
         ]
     )
     assert brief(trace) == [("system", None, "You are an agent."), ("message", None, "Go.")]
-    skipped = [(part.pointer, part.why) for part in trace.skipped]
-    assert skipped[0] == ("/1/args/image_urls/0", "an image")
-    assert [pointer for pointer, _ in skipped[1:]] == ["/2", "/3", "/4", "/5", "/6", "/7"]
+    assert trace.events[1].images[0].url == "https://a.example/b.png"
+    assert [part.pointer for part in trace.skipped] == ["/2", "/3", "/4", "/5", "/6", "/7"]
 
 
 @pytest.mark.parametrize(
