@@ -207,6 +207,15 @@ def test_what_a_sub_agent_reported_counts_where_its_own_lines_are_not_there() ->
     assert len(actions(read(lines(*HAND_OFF[:2], told, worked, *HAND_OFF[2:])))) == 2
 
 
+def test_what_a_sub_agent_reported_is_read_once_if_its_own_line_is_there() -> None:
+    said = [{"type": "text", "text": "I count."}, *call("Bash", "t9")]
+    worked = agent_line("assistant", "b", said, 3, message_id="m9")
+    told = progress(3, worked)
+    trace = read(lines(*HAND_OFF[:2], told, worked, *HAND_OFF[2:]))
+    assert [event.text for event in trace.events].count("I count.") == 1
+    assert [(part.pointer, part.repeats) for part in trace.skipped] == [("L3", True)]
+
+
 def test_agents_started_with_the_same_words_go_to_calls_of_their_own() -> None:
     twins = [
         *call("Task", "t1", prompt="Dig."),
