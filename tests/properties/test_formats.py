@@ -28,7 +28,7 @@ FAMILIES: dict[str, str] = {
         "ai-sdk antigravity-cli atif claude-code cline cline-ui codex codex-exec copilot-cli "
         "cursor-cli cursor-stream factory-droid factory-droid-stream gemini-cli gemini-contents "
         "goose kimi-cli kimi-code opencode opencode-run openhands pi qwen-code swe-agent "
-        "vscode-chat vscode-chat-log"
+        "swe-agent-history vscode-chat vscode-chat-log"
     ),
     "span and run trees": (
         "bedrock-agent google-adk google-adk-evalset inspect-ai openai-agents openai-run-steps "
@@ -42,8 +42,8 @@ FAMILIES: dict[str, str] = {
     ),
     "Markdown": "aider specstory",
     "others": (
-        "anthropic-messages auto-gpt autogen browser-use event-stream general intercode langchain "
-        "letta magentic-one native openai-messages openai-responses pydantic-ai"
+        "anthropic-messages auto-gpt autogen autogen-agentchat browser-use event-stream general "
+        "intercode langchain letta magentic-one native openai-messages openai-responses pydantic-ai"
     ),
 }
 LINES = st.sampled_from(

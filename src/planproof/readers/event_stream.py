@@ -11,9 +11,9 @@ from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.entries import iter_entries, take_first_entries
+from planproof.readers.toolkit.entries import iter_entries, iter_items, take_first_entries
 from planproof.readers.toolkit.streamed_parts import StreamAssembler, are_chunks
-from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
+from planproof.readers.toolkit.tool_calls import ToolCall
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _CHUNK_KEYS = frozenset(("finish_reason", "tool_call_chunks", "thread_id"))
@@ -56,7 +56,11 @@ class EventStreamReader:
             if not is_object(value):
                 builder.skip(line, "not a chunk of a message")
             elif _is_completion(value):
-                _add_completion(assembler, value, line)
+                assembler.actor = "assistant"
+                for where, choice in iter_items(value["choices"], f"{line}/choices"):
+                    delta = choice.get("delta") if is_object(choice) else None
+                    if is_object(delta):
+                        _add_delta(assembler, delta, f"{where}/delta", text_at(value, "id") or "")
             elif _is_message_event(value):
                 block = value.get("content_block")
                 if is_object(block) and "tool_use_id" in block:
@@ -104,64 +108,31 @@ def _add_chunk(
             )
         )
         return
-    identity = text_at(value, "id") or ""
     assembler.actor = actor
-    assembler.begin_message(identity)
-    assembler.add_text(
-        identity, value.get("reasoning_content"), f"{line}/reasoning_content", is_thought=True
-    )
-    assembler.add_text(identity, value.get("content"), f"{line}/content")
-    chunks, whole = value.get("tool_call_chunks"), value.get("tool_calls")
-    if is_list(chunks):
-        for index, chunk in enumerate(chunks):
-            if is_object(chunk):
-                call = (identity, str(chunk.get("index") or 0))
-                chunk_pointer = f"{line}/tool_call_chunks/{index}"
-                name = text_at(chunk, "name")
-                if name is not None:
-                    assembler.begin_call(
-                        call, ToolCall(name, id=text_at(chunk, "id")), chunk_pointer
-                    )
-                assembler.add_arguments(call, chunk.get("args"), f"{chunk_pointer}/args")
-    elif is_list(whole):
-        for index, entry in enumerate(whole):
-            call = parse_call(entry)
-            if call is not None:
-                assembler.begin_call(
-                    (identity, f"whole {index}"), call, f"{line}/tool_calls/{index}"
-                )
+    _add_delta(assembler, value, line, text_at(value, "id") or "")
 
 
-def _add_completion(assembler: StreamAssembler, value: dict[str, Json], line: str) -> None:
-    identity = text_at(value, "id") or ""
-    for index, choice in enumerate(value["choices"]):
-        delta = choice.get("delta") if is_object(choice) else None
-        if not is_object(delta):
+def _add_delta(
+    assembler: StreamAssembler, delta: dict[str, Json], pointer: str, message: str
+) -> None:
+    """Add what a chunk adds to a message: text, reasoning, calls and arguments."""
+    assembler.begin_message(message)
+    thought = delta.get("reasoning_content")
+    assembler.add_text(message, thought, f"{pointer}/reasoning_content", is_thought=True)
+    assembler.add_text(message, delta.get("content"), f"{pointer}/content")
+    key = "tool_call_chunks" if is_list(delta.get("tool_call_chunks")) else "tool_calls"
+    for chunk_pointer, chunk in iter_items(delta.get(key), f"{pointer}/{key}"):
+        if not is_object(chunk):
             continue
-        delta_pointer = f"{line}/choices/{index}/delta"
-        assembler.actor = "assistant"
-        assembler.begin_message(identity)
-        assembler.add_text(
-            identity,
-            delta.get("reasoning_content"),
-            f"{delta_pointer}/reasoning_content",
-            is_thought=True,
-        )
-        assembler.add_text(identity, delta.get("content"), f"{delta_pointer}/content")
-        chunks = delta.get("tool_calls")
-        for number, chunk in enumerate(chunks if is_list(chunks) else ()):
-            function = chunk.get("function") if is_object(chunk) else None
-            if is_object(function):
-                call = (identity, str(chunk.get("index")))
-                function_pointer = f"{delta_pointer}/tool_calls/{number}/function"
-                name = text_at(function, "name")
-                if name is not None:
-                    assembler.begin_call(
-                        call, ToolCall(name, id=text_at(chunk, "id")), function_pointer
-                    )
-                assembler.add_arguments(
-                    call, function.get("arguments"), f"{function_pointer}/arguments"
-                )
+        function, where = chunk.get("function"), f"{chunk_pointer}/function"
+        if not is_object(function):
+            function, where = chunk, chunk_pointer
+        given = "arguments" if "arguments" in function else "args"
+        call, name = (message, str(chunk.get("index") or 0)), text_at(function, "name")
+        if name is not None:
+            whole = function.get(given) if is_object(function.get(given)) else None
+            assembler.begin_call(call, ToolCall(name, whole, id=text_at(chunk, "id")), where)
+        assembler.add_arguments(call, function.get(given), f"{where}/{given}")
 
 
 def _add_message_event(

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from planproof.core.content import Json
-from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
+from planproof.core.json_values import is_list, is_object, parse_time, text_at
 from planproof.core.pointer import escape
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import is_inspect_message
-from planproof.readers.toolkit.content_parts import ContentPart, extract_text, parse_parts
+from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import iter_entries, take_first_entries
-from planproof.readers.toolkit.tool_calls import ToolCall
-from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
+from planproof.readers.toolkit.tool_calls import parse_call
+from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
 _LIST_KEYS = ("messages",)
 _ROLES = frozenset(("system", "user", "assistant", "tool"))
@@ -44,13 +44,20 @@ class InspectReader:
         """Return the events of the sample."""
         builder = TraceBuilder(source.skipped)
         sample = source.document if is_object(source.document) else {}
-        messages = InspectMessages(builder, sample.get("attachments"))
-        if not add_sample_events(builder, messages, sample):
+        walk = _SampleWalk(builder, sample)
+        events = sample.get("events")
+        if is_list(events) and any(map(_is_answer, events)):
+            walk.add_events(events, "/events", None, _MAX_DEPTH)
+        else:
             for pointer, message in iter_entries(source, _LIST_KEYS):
                 if _is_message(message):
-                    messages.add_message(message, pointer, message["role"])
+                    walk.add_message(message, pointer)
                 else:
                     builder.skip(pointer, "not a message")
+        attachments = sample.get("attachments")
+        if is_object(attachments):
+            for draft in builder.drafts:
+                _fill_draft(draft, attachments)
         return builder.build(self.name)
 
 
@@ -62,6 +69,10 @@ def _is_sample(document: Json) -> bool:
     )
 
 
+def _is_answer(event: Json) -> bool:
+    return is_object(event) and event.get("event") in ("model", "subtask")
+
+
 def _is_message(message: Json) -> TypeGuard[dict[str, Json]]:
     role = message.get("role") if is_object(message) else None
     return isinstance(role, str) and role in _ROLES
@@ -71,124 +82,35 @@ _ATTACHMENT_PREFIX = "attachment://"
 _MAX_ATTACHMENT_DEPTH = 20
 
 
-class InspectMessages:
-    """Adds messages, in order, to a trace builder."""
+def _fill_draft(draft: EventDraft, attachments: dict[str, Json]) -> None:
+    """Replace references to attachments, which hold the long texts of a sample."""
+    key = _get_key(draft.text, attachments)
+    if key is not None:
+        draft.text, draft.pointer = attachments[key], f"/attachments/{escape(key)}"
+    key = _get_key(draft.output, attachments)
+    if key is not None:
+        status = EventStatus.ERROR if draft.status is EventStatus.ERROR else None
+        draft.set_output(attachments[key], f"/attachments/{escape(key)}", status)
+    filled = _fill_value(draft.arguments, attachments, _MAX_ATTACHMENT_DEPTH)
+    if filled != draft.arguments:
+        # Only the whole document contains both the call and its attachments.
+        draft.arguments, draft.pointer = filled, ""
 
-    def __init__(self, builder: TraceBuilder, attachments: Json) -> None:
-        self._builder = builder
-        self._attachments: dict[str, Json] = attachments if is_object(attachments) else {}
-        self._call_by_id: dict[str, EventDraft] = {}
-        self._answered_ids: set[str] = set()
 
-    def add_message(self, message: dict[str, Json], pointer: str, role: Json) -> None:
-        """Add one message with the given role."""
-        if role == "assistant":
-            self.add_answer(message, pointer)
-        elif role == "tool":
-            self.add_result(message, pointer, "content", text_at(message, "tool_call_id"))
-        else:
-            self._builder.begin_turn()
-            kind, actor = (Kind.MESSAGE, "user") if role == "user" else (Kind.SYSTEM, "system")
-            parts, images = parse_parts(message.get("content"), f"{pointer}/content")
-            for part in parts:
-                text, part_pointer = self._resolve_attachment(part.value, part.pointer)
-                draft = self._builder.add_message(kind, text, part_pointer, actor)
-                if draft is not None:
-                    draft.images, images = images, ()
+def _get_key(text: str, attachments: dict[str, Json]) -> str | None:
+    key = text.removeprefix(_ATTACHMENT_PREFIX)
+    return key if key != text and isinstance(attachments.get(key), str) else None
 
-    def add_answer(self, message: dict[str, Json], pointer: str) -> None:
-        """Add an answer of the model: its reasoning, text and calls."""
-        self._builder.begin_turn()
-        calls = message.get("tool_calls")
-        calls = calls if is_list(calls) else []
-        # Text in an answer that makes calls is reasoning.
-        text_kind = Kind.REASONING if calls else Kind.MESSAGE
-        for part in parse_parts(message.get("content"), f"{pointer}/content")[0]:
-            self._add_part(part, text_kind)
-        for index, value in enumerate(calls):
-            self.add_call(value, f"{pointer}/tool_calls/{index}")
 
-    def add_call(self, value: Json, pointer: str) -> EventDraft | None:
-        """Add a function call; return None if it has no name."""
-        name = text_at(value, "function", "name") if is_object(value) else None
-        if name is None:
-            self._builder.skip(pointer, "tool call without a name")
-            return None
-        arguments = value.get("arguments")
-        whole = self._fill_attachments(arguments, _MAX_ATTACHMENT_DEPTH)
-        if whole is not arguments:
-            pointer = ""  # only the whole document contains both the call and its attachments
-        text = whole if isinstance(whole, str) else ""
-        identity = text_at(value, "id")
-        draft = self._builder.add_call(
-            ToolCall(name, None if text else whole, text, identity), pointer, "assistant"
-        )
-        if identity is not None:
-            self._call_by_id[identity] = draft
-        return draft
-
-    def get_call(self, identity: str | None) -> EventDraft | None:
-        """Return the call with this id, or None if it has not been added."""
-        return self._call_by_id.get(identity or "")
-
-    def add_result(
-        self, value: dict[str, Json], pointer: str, key: str, identity: str | None
-    ) -> None:
-        """Attach the result under `key` to its call, once: logs repeat results."""
-        if identity is not None:
-            if identity in self._answered_ids:
-                return
-            self._answered_ids.add(identity)
-        raw, result_pointer = value.get(key), f"{pointer}/{key}"
-        error = value.get("error")
-        status = EventStatus.ERROR if error else None
-        if is_object(error) and not raw:
-            raw, result_pointer = error.get("message"), f"{pointer}/error/message"
-        if is_list(raw):
-            text, result_pointer, images = extract_text(raw, result_pointer)
-        else:
-            text, images = format_value(raw), ()
-        text, result_pointer = self._resolve_attachment(text, result_pointer)
-        name = text_at(value, "function")
-        self._builder.add_result(
-            ToolResult(
-                text, result_pointer, identity, name, actor="tool", status=status, images=images
-            )
-        )
-
-    def _add_part(self, part: ContentPart, text_kind: Kind) -> None:
-        if part.kind in ("text", "thought"):
-            kind = Kind.REASONING if part.kind == "thought" else text_kind
-            text, text_pointer = self._resolve_attachment(part.value, part.pointer)
-            self._builder.add_message(kind, text, text_pointer, "assistant")
-        elif part.kind == "call":
-            # A tool run by the provider: call and result are one part.
-            if self.add_call(part.value, part.pointer) is not None and "result" in part.value:
-                identity = text_at(part.value, "id")
-                self.add_result(part.value, part.pointer, "result", identity)
-        else:
-            self._builder.skip(part.pointer, str(part.value))
-
-    def _resolve_attachment(self, text: str, pointer: str) -> tuple[str, str]:
-        if text.startswith(_ATTACHMENT_PREFIX):
-            key = text[len(_ATTACHMENT_PREFIX) :]
-            attachment = self._attachments.get(key)
-            if isinstance(attachment, str):
-                return attachment, f"/attachments/{escape(key)}"
-        return text, pointer
-
-    def _fill_attachments(self, value: Json, depth: int) -> Json:
-        """Replace references to attachments; return the same object if there are none."""
-        if isinstance(value, str):
-            return self._resolve_attachment(value, "")[0]
-        if depth and is_object(value):
-            filled = {key: self._fill_attachments(item, depth - 1) for key, item in value.items()}
-            return value if all(filled[key] is value[key] for key in value) else filled
-        if depth and is_list(value):
-            items = [self._fill_attachments(item, depth - 1) for item in value]
-            same = all(new is old for new, old in zip(items, value, strict=True))
-            return value if same else items
-        return value
+def _fill_value(value: Json, attachments: dict[str, Json], depth: int) -> Json:
+    if isinstance(value, str):
+        key = _get_key(value, attachments)
+        return value if key is None else attachments[key]
+    if depth and is_object(value):
+        return {key: _fill_value(item, attachments, depth - 1) for key, item in value.items()}
+    if depth and is_list(value):
+        return [_fill_value(item, attachments, depth - 1) for item in value]
+    return value
 
 
 _SCORING_TYPES = frozenset(("scorer", "scorers"))
@@ -196,29 +118,14 @@ _MAX_DEPTH = 40
 _NOTICE_KEYS = {"error": "error", "sample_limit": "message", "input": "input"}
 
 
-def add_sample_events(
-    builder: TraceBuilder, messages: InspectMessages, sample: dict[str, Json]
-) -> bool:
-    """Add the events of a sample; return False if none of them is a model answer."""
-    events = sample.get("events")
-    if not is_list(events) or not any(_is_answer(event) for event in events):
-        return False
-    _SampleWalk(builder, messages, sample).add_events(events, "/events", None, _MAX_DEPTH)
-    return True
-
-
-def _is_answer(event: Json) -> bool:
-    return is_object(event) and event.get("event") in ("model", "subtask")
-
-
 class _SampleWalk:
     """A walk through the events of one sample, in order."""
 
-    def __init__(
-        self, builder: TraceBuilder, messages: InspectMessages, sample: dict[str, Json]
-    ) -> None:
+    def __init__(self, builder: TraceBuilder, sample: dict[str, Json]) -> None:
         self._builder = builder
-        self._messages = messages
+        self._conversation = Conversation(builder)
+        self._call_by_id: dict[str, EventDraft] = {}
+        self._answered_ids: set[str] = set()
         data = sample.get("events_data")
         pool = data.get("messages") if is_object(data) else None
         self._message_pool: list[Json] = pool if is_list(pool) else []
@@ -228,6 +135,25 @@ class _SampleWalk:
         self._tool_spans: dict[tuple[str | None, str], list[str]] = {}
         self._handoff_spans: set[str] = set()
         self._scoring_depth = 0
+
+    def add_message(self, message: dict[str, Json], pointer: str) -> None:
+        """Add one message."""
+        if message.get("role") == "tool":
+            self._add_result(message, pointer, text_at(message, "tool_call_id"))
+            return
+        before = len(self._builder.drafts)
+        self._conversation.add_message(message, pointer)
+        calls = message.get("tool_calls")
+        named = [call for call in calls if parse_call(call)] if is_list(calls) else []
+        drafts = [d for d in self._builder.drafts[before:] if d.kind is Kind.ACTION]
+        for call, draft in zip(reversed(named), reversed(drafts), strict=False):
+            self._call_by_id[text_at(call, "id") or ""] = draft
+
+    def _add_result(self, value: dict[str, Json], pointer: str, identity: str | None) -> None:
+        """Attach a result to its call, once: logs repeat results."""
+        if identity is None or identity not in self._answered_ids:
+            self._answered_ids.add(identity or "")
+            self._conversation.add_result(value, pointer)
 
     def add_events(
         self, events: list[Json], pointer: str, parent: EventDraft | None, depth: int
@@ -268,14 +194,16 @@ class _SampleWalk:
                     continue
                 self._seen_messages.add(key)
             if role == "user" and self._builder.parent is not None:
-                role = "system"  # a sub-agent's prompt does not come from the user
-            self._messages.add_message(message, message_pointer, role)
+                # A sub-agent's prompt does not come from the user.
+                message = {**message, "role": "system"}  # noqa: PLW2901 - as it is read
+            self.add_message(message, message_pointer)
         output = event.get("output")
         choices = output.get("choices") if is_object(output) else None
         first = choices[0] if is_list(choices) and choices else None
         message = first.get("message") if is_object(first) else None
         if is_object(message):
-            self._messages.add_answer(message, f"{pointer}/output/choices/0/message")
+            answer = {**message, "role": "assistant"}
+            self.add_message(answer, f"{pointer}/output/choices/0/message")
         elif not event.get("pending"):
             self._builder.skip(pointer, "model call without an answer")
 
@@ -306,13 +234,15 @@ class _SampleWalk:
 
     def _add_tool_call(self, event: dict[str, Json], pointer: str) -> EventDraft | None:
         identity = text_at(event, "id")
-        draft = self._messages.get_call(identity)
+        draft = self._call_by_id.get(identity or "")
         if draft is None:
+            call = parse_call({**event, "type": None})
+            if call is None:
+                self._builder.skip(pointer, "tool call without a name")
+                return None
             self._builder.begin_turn()
-            draft = self._messages.add_call(event, pointer)
-        if draft is None:
-            return None
-        self._messages.add_result(event, pointer, "result", identity)
+            draft = self._builder.add_call(call, pointer, "assistant")
+        self._add_result(event, pointer, identity)
         waiting = self._tool_spans.get((text_at(event, "span_id"), draft.name or ""))
         if waiting:
             self._call_by_span[waiting.pop(0)] = draft

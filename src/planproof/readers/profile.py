@@ -25,13 +25,16 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class TextPart(_Part, frozen=True):
     """A text that becomes an event.
 
-    `actions`: calls written in it are recognised; in a text profile it is a turn of a chat, whose
-    code is an action if it was run. `comment`: a message is reasoning if a call follows it.
+    `actions`: calls written in it are recognised; in a text profile, or with `actor`, it is a turn
+    of a chat of named speakers, whose code is an action if it was run. `comment`: a message is
+    reasoning if its turn makes a call, or in a text if a call follows.
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
     `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.
+    `images`: the paths of the URLs of images that belong to the text.
     """
 
     text: Field
+    images: str | None = None
     actor: Field | None = None
     actions: bool = False
     once: bool = False
@@ -44,7 +47,8 @@ class CallPart(_Part, frozen=True):
 
     `arguments` is a path, or an object that is built from paths; a list of names with values counts
     as an object, and the keys in `omit` are left out. `parse` is a text that holds name and
-    arguments, such as `search[Paris]`.
+    arguments, such as `search[Paris]`. A call that is `written` is in a text of the agent, which
+    may only look like one: it counts if no calls of the agent are recorded.
     """
 
     name: Field | None = None
@@ -52,6 +56,7 @@ class CallPart(_Part, frozen=True):
     omit: tuple[str, ...] = ()
     text: Field | None = None
     parse: Field | None = None
+    written: bool = False
     id: Field | None = None
     actor: Field | None = None
     output: Field | None = None
@@ -78,6 +83,8 @@ class ResultPart(_Part, frozen=True):
 class Rule(_Part, frozen=True, kw_only=True):
     """What a record, or a part of it at `at`, becomes, if `when` holds.
 
+    A rule with `up_to` applies only before the first record that meets that condition.
+    `ignore` says why a record is no event; with `repeats`, it only repeats others.
     Its events are written in the order of the fields below. `read` applies several rules to the
     same value; `rules` applies the first that fits. `input` is the arguments of the last call, if
     they are in another record. `runs: next` says that the next piece of code in the turns before is
@@ -86,8 +93,10 @@ class Rule(_Part, frozen=True, kw_only=True):
     """
 
     when: Condition = {}
+    up_to: Condition = {}
     at: str | None = None
     ignore: str | None = None
+    repeats: bool = False
     system: Field | TextPart | None = None
     user: Field | TextPart | None = None
     reasoning: Field | TextPart | None = None
@@ -145,13 +154,32 @@ class Detect(_Part, frozen=True):
     never: tuple[str, ...] = ()
 
 
+class ParentPart(_Part, frozen=True):
+    """The call in which a record that meets `when` happened: that which started a sub-agent.
+
+    `call` is its id. Without one, it is the call that other records name for the id `agent`:
+    `started` has the paths of `agent` and `call` in those. Without that, it is the call of the
+    record `above`, by its id `record`, or one that has the text at `prompt` as an argument.
+    """
+
+    call: Field
+    when: Condition = {}
+    agent: Field | None = None
+    started: dict[str, Field] = {}
+    record: Field | None = None
+    above: Field | None = None
+    prompt: Field | None = None
+
+
 class Repeats(_Part, frozen=True):
     """Records with the same key are one record: the place of the first, the content of the last.
 
+    If `same` is given, they also have the same value there.
     A record that meets `restart` begins a new part of the log, in which keys may be used again.
     """
 
     key: Field
+    same: Field | None = None
     when: Condition = {}
     restart: Condition = {}
 
@@ -164,9 +192,11 @@ class Profile(_Part, frozen=True, kw_only=True):
     The form `repr` is a text of Python values as `print` writes them; its records are values. In a
     text, `marks` are sequences such as the codes of a colour: a line is broken before one, and the
     mark is replaced, except after a colon, where it is removed.
-    `unwrap` is the part of a record that is read, such as the one inside an envelope. With
-    `newest_first`, the records are read from the last to the first, unless the value at this path
-    grows from the first to the last.
+    `unwrap` is the part of a record that is read, such as the one inside an envelope. With `order`,
+    the records are read in the order of the values at this path; a record without one follows the
+    record before it. With `handoffs`, what an agent does is part of the call that handed over to
+    it. A record is a turn of its own, unless it has a value at `turn`; with `turns: results`, a
+    turn lasts until a result, or a text that is not the agent's.
     """
 
     planproof: Literal["profile/1"]
@@ -179,13 +209,14 @@ class Profile(_Part, frozen=True, kw_only=True):
     blocks: tuple[Block, ...] = ()
     marks: dict[str, str] = {}
     before: Literal["user", "system", "message", "ignore"] = "ignore"
-    after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None
-    parent: Field | None = None
+    turns: Literal["records", "results"] = "records"
+    parent: ParentPart | Field | None = None
     time: Field = _TIME_PATHS
     unwrap: Field | None = None
-    newest_first: Field | None = None
+    order: Field | None = None
+    handoffs: bool = False
     repeats: Repeats | None = None
     repeated_calls: Literal["keep", "drop"] = "keep"
     test_file: str = ""

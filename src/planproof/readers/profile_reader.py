@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
-from itertools import islice
+from itertools import chain, islice
+from math import inf
 from typing import Any, cast
 
 from msgspec import Struct
@@ -16,7 +18,7 @@ from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
-from planproof.readers.profile import Detect, Profile
+from planproof.readers.profile import Detect, Profile, Repeats
 from planproof.readers.profile_events import CompiledRules, ProfileRun
 from planproof.readers.toolkit.printed_text import PrintedValues, split_lines
 from planproof.readers.toolkit.profile_paths import (
@@ -29,16 +31,20 @@ from planproof.readers.toolkit.profile_paths import (
     get_value,
     iter_children,
     parse_path,
-    value_text,
+    parse_paths,
 )
 from planproof.readers.toolkit.text_blocks import compile_patterns, matches_any
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _SNIFF_RECORDS = 50
 _SNIFF_LINES = 400
+_MAX_PLACES = 2
+_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _PATTERN_FIELDS = frozenset("line until last drop parts lines first never".split())
-_PATH_FIELDS = frozenset("at records when after document some every restart".split())
-_PLAIN_FIELDS = frozenset("planproof title form ignore omit marks before test_file source".split())
+_PATH_FIELDS = frozenset("at records images when up_to document some every restart".split())
+_PLAIN_FIELDS = frozenset(
+    "planproof title form turns ignore omit marks before test_file source".split()
+)
 
 
 def parse_profile(text: str, *, name: str) -> Profile:
@@ -71,8 +77,8 @@ def _check_part(part: Struct) -> None:
         if name in _PATTERN_FIELDS:
             check = compile_patterns
         else:
-            check = parse_path if name in _PATH_FIELDS else compile_field
-        for item in _list_items(value, keys=check is parse_path):
+            check = parse_paths if name in _PATH_FIELDS else compile_field
+        for item in _list_items(value, keys=check is parse_paths):
             if isinstance(item, Struct):
                 _check_part(item)
             elif item is not None and not isinstance(item, bool):
@@ -113,11 +119,16 @@ class ProfileReader:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.name = profile.name
-        self._rules = CompiledRules()
+        self._every = CompiledCondition(profile.detect.every)
+        self._some = CompiledCondition(profile.detect.some)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the profile only; it is compiled again where it is needed."""
         return ProfileReader, (self.profile,)
+
+    @cached_property
+    def _rules(self) -> CompiledRules:
+        return CompiledRules(self.profile)
 
     @cached_property
     def digest(self) -> str:
@@ -142,11 +153,13 @@ class ProfileReader:
         is_checked = detect.document and (form == "json" or is_object(source.document))
         if is_checked and not CompiledCondition(detect.document).holds(whole, whole):
             return False
-        head = list(islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS))
-        every, some = CompiledCondition(detect.every), CompiledCondition(detect.some)
-        if not head or not all(every.holds(record, record) for record in head):
-            return False
-        return not detect.some or any(some.holds(record, record) for record in head)
+        is_found = False
+        # One by one: most formats differ in the first record.
+        for record in islice(self._unwrap(self._find_records(source)), _SNIFF_RECORDS):
+            if not self._every.holds(record, record):
+                return False
+            is_found = is_found or self._some.holds(record, record)
+        return is_found
 
     def read(self, source: Source) -> Trace:
         """Return the events of the records; what no rule fits is skipped and counted."""
@@ -177,8 +190,8 @@ class ProfileReader:
 
     def _iter_records(self, source: Source) -> Iterator[Node]:
         records = self._find_records(source)
-        if self.profile.newest_first is not None:
-            records = _order_by(self.profile.newest_first, list(records))
+        if self.profile.order is not None:
+            records = _order_by(self.profile.order, list(records))
         return self._unwrap(records)
 
     def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
@@ -188,6 +201,13 @@ class ProfileReader:
         return (get_value(inner, record, record) or record for record in records)
 
     def _find_records(self, source: Source) -> Iterator[Node]:
+        for record in self._iter_listed(source):
+            if is_list(record.value) and self.profile.form == "jsonl":
+                yield from iter_children(record)  # a batch of records
+            else:
+                yield record
+
+    def _iter_listed(self, source: Source) -> Iterator[Node]:
         if source.form == "jsonl":
             for line, value in source.document:
                 yield Node(value, f"L{line}")
@@ -201,7 +221,9 @@ class ProfileReader:
         elif self.profile.form == "jsonl" and self.profile.records == "*":
             yield whole  # JSON Lines of one line are JSON
         else:
-            yield from self._iter_values([whole])
+            records = self._iter_values([whole])
+            first = next(records, whole if self.profile.form == "jsonl" else None)
+            yield from () if first is None else chain([first], records)
 
     def _iter_values(self, values: Iterable[Node]) -> Iterator[Node]:
         for value in values:
@@ -212,29 +234,47 @@ class ProfileReader:
         repeats = self.profile.repeats
         if repeats is None:
             return records
-        place_by_key: dict[str, int] = {}
+        places_by_key: dict[str, list[int]] = {}
         merged: list[Node] = []
         restart, keyed = CompiledCondition(repeats.restart), CompiledCondition(repeats.when)
         for record in records:
             if repeats.restart and restart.holds(record, record):
-                place_by_key.clear()
+                places_by_key.clear()
             is_keyed = keyed.holds(record, record)
             identity = get_text(repeats.key, record, record) if is_keyed else None
-            if identity is not None and identity in place_by_key:
-                earlier = merged[place_by_key[identity]]
-                builder.skip(
-                    earlier.pointer, "replaced by a later record with the same key", repeats=True
-                )
-                merged[place_by_key[identity]] = record
+            if identity is None:
+                merged.append(record)
                 continue
-            if identity is not None:
-                place_by_key[identity] = len(merged)
-            merged.append(record)
+            places = places_by_key.setdefault(identity, [])
+            # A call and its result may have the same key.
+            same = (at for at in places[-_MAX_PLACES:] if _is_same(repeats, merged[at], record))
+            place = next(same, None)
+            if place is None:
+                places.append(len(merged))
+                merged.append(record)
+            else:
+                builder.skip(
+                    merged[place].pointer,
+                    "replaced by a later record with the same key",
+                    repeats=True,
+                )
+                merged[place] = record
         return iter(merged)
 
 
+def _is_same(repeats: Repeats, one: Node, other: Node) -> bool:
+    first, second = get_value(repeats.same, one, one), get_value(repeats.same, other, other)
+    return (first and first.value) == (second and second.value)
+
+
 def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:
-    """Yield records in the order in which they were written; the newest may come first."""
-    times = [found.value for node in records if (found := get_value(key, node, node)) is not None]
-    is_oldest_first = len(times) > 1 and value_text(times[0]) < value_text(times[-1])
-    return iter(records) if is_oldest_first else reversed(records)
+    """Yield records in the order of their values at a path: numbers, or texts such as times."""
+    ranks: list[tuple[float, str]] = []
+    for node in records:
+        text = get_text(key, node, node)
+        if text is not None:
+            rank = (float(text), "") if _NUMBER.fullmatch(text) else (inf, text)
+        else:
+            rank = ranks[-1] if ranks else (0.0, "")
+        ranks.append(rank)
+    return iter(records[index] for index in sorted(range(len(records)), key=ranks.__getitem__))

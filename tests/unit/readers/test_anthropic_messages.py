@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from planproof.core.trace import EventStatus
-from planproof.readers.anthropic_messages import AnthropicMessagesReader
+from planproof.readers.chat_messages import AnthropicMessagesReader
 from planproof.readers.decoding.source import Source
 from tests.unit.readers.api_samples import ANTHROPIC, BLOCKS, EXCHANGES
 from tests.unit.readers.samples import actions, brief, read
@@ -73,7 +73,7 @@ def test_plain_chat_and_calls_of_openai_are_not_claimed() -> None:
 
 
 def test_invalid_messages_are_skipped() -> None:
-    trace = AnthropicMessagesReader().read(Source.from_value([*BLOCKS[:1], {"role": "tool"}, "x"]))
+    trace = AnthropicMessagesReader().read(Source.from_value([*BLOCKS[:1], {"role": "odd"}, "x"]))
     assert [part.pointer for part in trace.skipped] == ["/1", "/2"]
 
 

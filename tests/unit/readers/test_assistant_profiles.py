@@ -768,4 +768,4 @@ def test_a_failed_command_has_its_status() -> None:
     trace = read_trace(Source.from_value(SAMPLES["codex-exec"][0][0]))
     make = trace.events[3]
     assert (make.output, make.status) == ("", EventStatus.ERROR)
-    assert make.output_pointer == make.pointer
+    assert make.output_pointer == "L6/item/aggregated_output"

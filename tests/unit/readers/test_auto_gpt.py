@@ -30,7 +30,7 @@ def step(plan: Any, name: str = "ls") -> dict[str, Any]:
 
 def test_a_plan_that_is_a_list_is_one_plan() -> None:
     trace = read({"1": step(["look", "N/A", "tell"]), "2": step("N/A")})
-    assert brief(trace)[0] == ("bookkeeping", "plan", "look\ntell")
+    assert brief(trace)[0] == ("bookkeeping", "plan", "look\nN/A\ntell")
     assert len(trace.events) == 3
 
 
@@ -51,8 +51,8 @@ def test_results_are_tied_to_their_commands() -> None:
         "system", "message", "bookkeeping", "action", "bookkeeping", "action",
     ]  # fmt: skip
     assert [(a.output, a.status) for a in actions(trace)] == [
-        ("a.txt", EventStatus.OK),
-        ("Error: no", EventStatus.ERROR),
+        ("Command ls returned: a.txt", EventStatus.OK),
+        ("Command ls threw the following error: Error: no", EventStatus.ERROR),
     ]
     assert [part.pointer for part in trace.skipped] == ["/x"]
 
@@ -60,7 +60,6 @@ def test_results_are_tied_to_their_commands() -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        {"1": step("a"), "x": step("a")},
         {"1": {"role": "assistant", "content": "just words"}},
         {"1": {"role": "assistant", "content": None}},
         {"1": [step("a")], "2": 2},

@@ -76,7 +76,7 @@ def test_one_answer_in_several_lines_is_one_turn_and_its_words_are_a_thought() -
         "action",
         "message",
     ]
-    assert [event.turn for event in trace.events] == [1, 1, 1, 2]
+    assert [event.turn for event in trace.events] == [1, 1, 1, 4]
     assert [event.output for event in actions(trace)] == ["a", "b"]
 
 
@@ -207,6 +207,15 @@ def test_what_a_sub_agent_reported_counts_where_its_own_lines_are_not_there() ->
     assert len(actions(read(lines(*HAND_OFF[:2], told, worked, *HAND_OFF[2:])))) == 2
 
 
+def test_what_a_sub_agent_reported_is_read_once_if_its_own_line_is_there() -> None:
+    said = [{"type": "text", "text": "I count."}, *call("Bash", "t9")]
+    worked = agent_line("assistant", "b", said, 3, message_id="m9")
+    told = progress(3, worked)
+    trace = read(lines(*HAND_OFF[:2], told, worked, *HAND_OFF[2:]))
+    assert [event.text for event in trace.events].count("I count.") == 1
+    assert [(part.pointer, part.repeats) for part in trace.skipped] == [("L3", True)]
+
+
 def test_agents_started_with_the_same_words_go_to_calls_of_their_own() -> None:
     twins = [
         *call("Task", "t1", prompt="Dig."),
@@ -255,9 +264,9 @@ def test_what_is_left_out_is_said() -> None:
     )
     assert brief(trace) == [("message", None, "Go.")]
     assert skipped(trace) == [
-        ("L2", "duplicate line"),
-        ("L3", "unknown line type 'odd'"),
-        ("L4", "line without a message"),
+        ("L1", "replaced by a later record with the same key"),
+        ("L3", "no rule of the profile fits records with type 'odd'"),
+        ("L4", "no rule of the profile fits records with type 'user'"),
     ]
 
 
@@ -265,13 +274,13 @@ def test_lines_with_the_same_id_are_duplicates_only_if_they_say_the_same() -> No
     first, other = line("user", "u1", "Go."), line("user", "u1", "Stop.")
     trace = read(lines(first, first, other))
     assert [event.text for event in trace.events] == ["Go.", "Stop."]
-    assert skipped(trace) == [("L2", "duplicate line")]
+    assert skipped(trace) == [("L1", "replaced by a later record with the same key")]
 
 
-def test_times_in_several_forms_leave_the_order_of_the_file() -> None:
+def test_lines_are_read_in_the_order_of_their_times() -> None:
     late, early = line("user", "1", "a", 5), line("user", "2", "b", 1)
-    early["timestamp"] = "2026-01-01T09:00:01+00:00"
-    assert [event.text for event in read(lines(late, early)).events] == ["a", "b"]
+    untimed = {key: value for key, value in line("user", "3", "c").items() if key != "timestamp"}
+    assert [event.text for event in read(lines(late, untimed, early)).events] == ["b", "a", "c"]
 
 
 @pytest.mark.parametrize(

@@ -287,6 +287,7 @@ def test_steps_of_a_langchain_agent_on_one_line() -> None:
         ("message", None, "Booked."),
     ]
     find, first, second = actions(trace)
+    assert trace.events[1].turn == find.turn < first.turn < second.turn < trace.events[-1].turn
     assert find.arguments == {"day": "Mon", "seats": 4}
     assert (find.output, first.output, second.status) == ('[{"id": 7}]', "ok", EventStatus.ERROR)
     assert resolve(STEPS, find.pointer).startswith("AgentAction(tool='rooms.find'")

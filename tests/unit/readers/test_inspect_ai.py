@@ -112,7 +112,7 @@ def test_prompts_are_read_once() -> None:
     )
     assert brief(trace) == [
         ("message", None, "Go."),
-        ("reasoning", None, "I look."),
+        ("message", None, "I look."),
         ("action", "bash", ""),
         ("message", None, "Go."),
         ("message", None, "Go."),

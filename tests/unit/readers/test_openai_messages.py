@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import EventStatus
+from planproof.readers.chat_messages import OpenAIMessagesReader
 from planproof.readers.decoding.source import Source
-from planproof.readers.openai_messages import OpenAIMessagesReader
 from tests.unit.readers.samples import ALL, OPENAI, actions, brief, lines, read, tool_call
 
 

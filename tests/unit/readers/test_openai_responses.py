@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 from planproof.core.trace import EventStatus
+from planproof.readers.chat_messages import OpenAIResponsesReader
 from planproof.readers.decoding.source import Source
-from planproof.readers.openai_responses import OpenAIResponsesReader
 from tests.unit.readers.api_samples import (
     HOSTED_TOOLS,
     RESPONSE_ITEMS,
@@ -112,7 +112,7 @@ def test_shells_and_refusals() -> None:
     assert [part.why for part in trace.skipped] == [
         "tool call without a name",
         "not a response item",
-        "not a response item",
+        "not a chat message",
     ]
 
 

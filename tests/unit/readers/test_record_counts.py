@@ -185,8 +185,8 @@ def test_the_reason_counts() -> None:
 
 
 def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None:
-    why = explain_not_understood(read(_chat("a b", "c d"), reader="auto-gpt")) or ""
-    assert "`auto-gpt`: it recognised no records" in why
+    why = explain_not_understood(read(_chat("a b", "c d"), reader="openhands")) or ""
+    assert "`openhands`: it recognised no records" in why
 
 
 @pytest.mark.parametrize("document", ["Just some prose.", [1] * 9, [{"a": 1}] * 9])

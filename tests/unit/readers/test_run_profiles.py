@@ -53,7 +53,7 @@ def test_a_tape() -> None:
     trace = read({"metadata": {}, "context": None, "steps": steps}, "tapeagents")
     assert brief(trace) == [
         ("message", None, "Who wrote it?"),
-        ("bookkeeping", "plan", "1. Search\n2. Answer"),
+        ("bookkeeping", "plan", "Search\nAnswer"),
         ("reasoning", None, "I search."),
         ("action", "search_action", ""),
         ("action", "open_url_action", ""),

@@ -6,7 +6,7 @@ import pytest
 
 from planproof.core.trace import EventStatus
 from planproof.readers.decoding.source import Source
-from planproof.readers.smolagents import SmolagentsReader
+from planproof.readers.recognition import load_reader
 from tests.unit.readers.samples import ALL, actions, brief, lines, read, tool_call
 from tests.unit.readers.span_samples import MEMORY
 
@@ -93,11 +93,11 @@ def test_facts_beside_the_plan_and_a_system_prompt() -> None:
 
 def test_invalid_steps_are_skipped() -> None:
     source = Source.from_value([*MEMORY, {"odd": 1}, 7])
-    assert [part.pointer for part in SmolagentsReader().read(source).skipped] == ["/4", "/5"]
+    assert [part.pointer for part in load_reader("smolagents").read(source).skipped] == ["/4", "/5"]
 
 
 def test_others_are_not_claimed() -> None:
-    reader = SmolagentsReader()
+    reader = load_reader("smolagents")
     assert [name for name in ALL if reader.sniff(Source.from_value(ALL[name]))] == [
         "memory of steps"
     ]

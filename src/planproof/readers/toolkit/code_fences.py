@@ -67,6 +67,8 @@ _PLAN_HEADING = re.compile(
     r"\*{0,3}(?:updated |the )?plan\b[ \t:*]{0,8}$",
     re.IGNORECASE | re.MULTILINE,
 )
+# The text that smolagents puts before a plan.
+_PLAN_INTRODUCTION = re.compile(r"plan of action[^\n]{0,80}\n```\n")
 _HEAD_LENGTH = 400
 _END_MARKS = ("```", "<end_plan>")
 
@@ -97,6 +99,11 @@ def split_thought_and_code(text: str) -> tuple[str, str] | None:
 
 def split_facts_and_plan(text: str) -> tuple[str, str]:
     """Return the survey of facts that begins some plans, and the plan without its end mark."""
+    _, _, tagged = text.partition("<proposed_plan>")
+    if tagged:
+        return "", tagged.partition("</proposed_plan>")[0].strip()
+    introduction = _PLAN_INTRODUCTION.search(text)
+    text = text if introduction is None else text[introduction.end() :]
     heading = _PLAN_HEADING.search(text)
     facts = ""
     if heading is not None and "facts" in text[: heading.start()].lower():

@@ -21,7 +21,9 @@ _RESULT_TYPES = frozenset(
 )
 # Hosted tools have their own result types, such as "web_search_tool_result".
 _HOSTED_RESULT = "_tool_result"
-_IMAGE_TYPES = frozenset(("image", "image_url", "input_image"))
+_IMAGE_TYPES = frozenset(("image", "image_url", "image-url", "input_image"))
+_MEDIA_KEYS = ("media_type", "mime_type", "mimeType")
+_FILE_KEYS = ("inline_data", "inlineData", "file_data", "fileData")
 
 
 @dataclass(slots=True)
@@ -79,15 +81,21 @@ def extract_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ..
 
 def parse_image(part: dict[str, Json]) -> Image | None:
     """Return the image in a part, given by URL or as base64 data."""
-    if text_at(part, "type") not in _IMAGE_TYPES and "image_url" not in part:
+    where = next((part[key] for key in _FILE_KEYS if is_object(part.get(key))), None)
+    if text_at(part, "kind") == "binary" or part.keys() == {"data"}:
+        where = part
+    if is_object(where) and not (text_at(where, *_MEDIA_KEYS) or "image/*").startswith("image/"):
         return None
-    where = part.get("image_url", part.get("source", part.get("image")))
+    if where is None:
+        if text_at(part, "type", "kind") not in _IMAGE_TYPES and "image_url" not in part:
+            return None
+        where = part.get("image_url", part.get("source", part.get("image", part.get("url"))))
     if is_object(where):
-        kind = text_at(where, "media_type", "mime_type", "mimeType")
+        kind = text_at(where, *_MEDIA_KEYS)
         data = text_at(where, "data")
         if data is not None:
             return Image(kind or "image/*", data=data)
-        where = text_at(where, "url")
+        where = text_at(where, "url", "file_uri", "fileUri")
     if not isinstance(where, str):
         return None
     if where.startswith("data:"):

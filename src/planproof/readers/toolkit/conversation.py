@@ -190,6 +190,9 @@ class Conversation:
         key = next((key for key in _RESULT_KEYS if key in value), None)
         result_pointer = pointer if key is None else f"{pointer}/{key}"
         raw = None if key is None else value[key]
+        error = value.get("error")
+        if not raw and is_object(error) and text_at(error, "message"):
+            raw, result_pointer = error["message"], f"{pointer}/error/message"
         images: tuple[Image, ...] = ()
         picture = parse_image(raw) if is_object(raw) else None
         if is_list(raw):
@@ -315,6 +318,9 @@ class Conversation:
             self._builder.skip(pointer, "tool call without a name")
         else:
             self._builder.add_call(call, pointer, actor)
+            if is_object(value) and call.id and value.get("result") is not None:
+                # A tool that the provider ran: call and result are one part.
+                self.add_result(value, pointer)
 
     def _add_user_message(self, message: dict[str, Json], pointer: str) -> None:
         if message.get("tool_calls"):

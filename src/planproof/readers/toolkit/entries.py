@@ -113,8 +113,3 @@ def make_range_pointer(
         )
 
     return pointer_for
-
-
-def key_pointer(holder: dict[str, Json], key: str, pointer: str) -> str:
-    """Return the pointer to the value of a key, or to the object if it has no such key."""
-    return f"{pointer}/{key}" if key in holder else pointer
