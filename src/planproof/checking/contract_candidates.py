@@ -44,15 +44,17 @@ class CandidateKind(Enum):
 class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
     """Something that may satisfy a requirement.
 
-    `name` is the tool in lower case, `argument` the argument that holds the command or code. A
-    candidate that `is_accountable` is an extra if no requirement takes it. `is_parsed` is False if
-    the command or code can't be parsed: its conditions are unknown.
+    `name` is the tool in lower case, as the contract calls it, `other_names` are those in `also`;
+    `argument` is the argument that holds the command or code. A candidate that `is_accountable` is
+    an extra if no requirement takes it. `is_parsed` is False if the command or code can't be
+    parsed: its conditions are unknown.
     """
 
     position: int
     event: Event
     kind: CandidateKind
     name: str = ""
+    other_names: tuple[str, ...] = ()
     argument: str | None = None
     command: ShellCommand | None = None
     code: PythonCode | None = None
@@ -65,6 +67,11 @@ class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
     def is_text(self) -> bool:
         """True for a message or reasoning."""
         return self.kind in {CandidateKind.MESSAGE, CandidateKind.REASONING}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names of the tool, in lower case."""
+        return (self.name, *self.other_names)
 
     @property
     def quote(self) -> str | None:
@@ -106,6 +113,11 @@ class ToolRoles:
     def canonical_name(self, name: str) -> str:
         """Return the name that a contract uses for a tool, in lower case."""
         return self._canonical.get(name.lower(), name.lower())
+
+    def list_other_names(self, name: str) -> tuple[str, ...]:
+        """Return the further names that a contract has for a tool, in lower case."""
+        own = self.canonical_name(name)
+        return tuple(other for other, canonical in self._canonical.items() if canonical == own)
 
     def find_mark(self, event: Event) -> ToolMark | None:
         """Return the role of the tool that an event calls."""
@@ -149,6 +161,7 @@ def build_contract_candidates(
                     event=event,
                     kind=CandidateKind.CALL,
                     name=roles.canonical_name(event.name),
+                    other_names=roles.list_other_names(event.name),
                     is_result_only=True,
                 )
             )
@@ -164,6 +177,7 @@ def _build_calls(
         event=event,
         kind=CandidateKind.CALL,
         name=roles.canonical_name(name_tool(event)),
+        other_names=roles.list_other_names(name_tool(event)),
         is_accountable=is_accountable,
     )
     for argument, text in iter_texts(event):
@@ -222,7 +236,11 @@ def _build_code(
     code = parse_python(text)
     calls = [
         replace(
-            call, kind=CandidateKind.CODE_CALL, name=roles.canonical_name(inner.name), call=inner
+            call,
+            kind=CandidateKind.CODE_CALL,
+            name=roles.canonical_name(inner.name),
+            other_names=roles.list_other_names(inner.name),
+            call=inner,
         )
         for inner in code.calls
         if inner.is_executed and roles.canonical_name(inner.name) in roles.named

@@ -23,6 +23,7 @@ from planproof.checking.event_text import cite, collect_strings
 from planproof.checking.plan_findings import assemble_findings
 from planproof.contracts.condition_check import check_condition
 from planproof.contracts.terms import extract_terms
+from planproof.contracts.value_check import is_pattern
 from planproof.core.contract import (
     Contract,
     Match,
@@ -298,8 +299,8 @@ class RunFindings:
             if span is None or not span[0] < position < span[1]:
                 continue
             requirements = iter_requirements(self._steps[index])
-            tools = {tool.lower() for requirement in requirements for tool in requirement.with_}
-            if name in tools:
+            tools = {tool for requirement in requirements for tool in requirement.with_}
+            if name in map(self._roles.canonical_name, tools):
                 return index
         if self._roles.find_mark(event) != "supporting":
             return None
@@ -435,9 +436,7 @@ def _check_result(step: StepContract, value: dict[str, object]) -> Truth:
 def _cap_confidence(requirement: Requirement) -> float:
     if requirement.reasoning is not None:
         return _REASONING
-    if requirement.message is not None or any("*" in name for name in requirement.call):
-        return _MESSAGE
-    if any("*" in name for name in requirement.call):
+    if requirement.message is not None or any(map(is_pattern, requirement.call)):
         return _MESSAGE
     return _TYPED_VALUE if requirement.where or requirement.is_ else _TOOL_ONLY
 

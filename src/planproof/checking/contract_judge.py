@@ -32,7 +32,7 @@ from planproof.checking.contract_findings import RunFindings
 from planproof.checking.contract_match import (
     MatchContext,
     MatchResult,
-    is_tool,
+    calls_tool,
     match,
 )
 from planproof.checking.similarity_analysis import judge_by_similarity
@@ -133,13 +133,13 @@ class StepMatcher:
         self.candidates = candidates
         self.steps = contract.leaves
         self.variables = variables
-        self._indices_by_name: dict[str, list[int]] = {}
+        self._indices_by_names: dict[tuple[str, ...], list[int]] = {}
         self._text_indices: list[int] = []
         for index, candidate in enumerate(candidates):
             if candidate.is_text:
                 self._text_indices.append(index)
             else:
-                self._indices_by_name.setdefault(candidate.name, []).append(index)
+                self._indices_by_names.setdefault(candidate.names, []).append(index)
         self._index_by_number = {step.number: index for index, step in enumerate(self.steps)}
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._in_progress: set[int] = set()
@@ -224,12 +224,12 @@ class StepMatcher:
     def _list_indices(self, requirement: Requirement) -> list[int]:
         if not requirement.call:
             return self._text_indices
-        names = [
-            name
-            for name in self._indices_by_name
-            if any(is_tool(pattern, name) for pattern in requirement.call)
-        ]
-        return sorted(index for name in names for index in self._indices_by_name[name])
+        return sorted(
+            index
+            for names, indices in self._indices_by_names.items()
+            if calls_tool(requirement, names)
+            for index in indices
+        )
 
     def _find_results(self, number: str, position: int) -> list[str] | None:
         """Return the outputs of a step's events before a position."""

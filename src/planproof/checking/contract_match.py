@@ -22,7 +22,7 @@ from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
 from planproof.contracts.shell_values import check_command, has_effect
 from planproof.contracts.text_values import contains_words
-from planproof.contracts.value_check import all_true, any_true
+from planproof.contracts.value_check import all_true, any_true, is_pattern, matches_glob
 from planproof.core.content import Json
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -158,7 +158,7 @@ def _match_call(
 ) -> MatchResult:
     if candidate.is_text:
         return _NO_MATCH
-    if not any(is_tool(name, candidate.name) for name in requirement.call):
+    if not calls_tool(requirement, candidate.names):
         return _NO_MATCH
     checked = [
         CheckedCondition("call", " or ".join(requirement.call), candidate.event.name or "", _MATCH)
@@ -199,23 +199,19 @@ def _grade(truths: list[Truth]) -> Match:
     return Match.OPEN if _UNKNOWN in truths else Match.FULL
 
 
+def calls_tool(requirement: Requirement, names: Iterable[str]) -> bool:
+    """Return whether one of the names of a tool is required."""
+    return any(_is_tool(pattern, name) for name in names for pattern in requirement.call)
+
+
 @lru_cache(maxsize=4_096)
-def is_tool(pattern: str, name: str) -> bool:
-    """Return whether a tool name is the required one; `*` in a pattern stands for any text."""
+def _is_tool(pattern: str, name: str) -> bool:
+    """Return whether a tool name in lower case is the required one, or fits the pattern."""
+    if is_pattern(pattern):
+        return matches_glob(pattern, name)
+    # "mcp__server__search" and "functions.search" end in the tool's own name.
     wanted = pattern.lower()
-    if "*" not in wanted:
-        # "mcp__server__search" and "functions.search" end in the tool's own name.
-        return name == wanted or re.split(r"__|\.", name)[-1] == wanted
-    first, *middle, last = wanted.split("*")
-    if len(name) < len(first) + len(last) or not (name.startswith(first) and name.endswith(last)):
-        return False
-    position, end = len(first), len(name) - len(last)
-    for part in middle:
-        position = name.find(part, position, end)
-        if position < 0:
-            return False
-        position += len(part)
-    return True
+    return name == wanted or re.split(r"__|\.", name)[-1] == wanted
 
 
 def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:

@@ -20,7 +20,7 @@ from planproof.contracts.contract_file import (
 from planproof.contracts.date_values import parse_partial_date
 from planproof.contracts.generic_tools import find_language, is_generic, runs_code
 from planproof.contracts.text_values import contains_words
-from planproof.contracts.value_check import matches_glob
+from planproof.contracts.value_check import is_pattern, matches_glob
 from planproof.contracts.values import extract_literals, fold
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -38,7 +38,6 @@ from planproof.readers.decoding.yaml_files import YamlPath
 if TYPE_CHECKING:
     from planproof.core.catalogue import Catalogue
 
-_GLOB = re.compile(r"[*?]")
 _WORD = re.compile(r"\w+")
 _REPEATING = frozenset(
     "again same repeat repeats repeated repeatedly retry second third fourth fifth another further "
@@ -121,7 +120,7 @@ def expand_globs(contract: Contract, catalogue: Catalogue) -> dict[str, tuple[st
         name: None
         for requirement in _iter_all_requirements(contract)
         for name in (*requirement.call, *requirement.with_)
-        if _GLOB.search(name)
+        if is_pattern(name)
     }
     return {glob: tuple(name for name in names if matches_glob(glob, name)) for glob in globs}
 
@@ -488,7 +487,7 @@ class _Checker:
             yield _error(
                 place, f"the name of a tool has at most {MAX_NAME_CHARS} printable characters."
             )
-        elif _GLOB.search(name):
+        elif is_pattern(name):
             origin = self._contract.origin
             if origin.compiler and origin.reviewed is None:
                 yield _error(

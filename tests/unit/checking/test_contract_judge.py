@@ -329,6 +329,24 @@ steps:
     assert check(contract, noted("todo_write"), did("search")).score == 1.0
 
 
+@pytest.mark.parametrize("name", ["pay", "pay_v2", "PAY_V3", "pay_v?", "pay_*"])
+@pytest.mark.parametrize("called", ["pay", "pay_v2", "Pay_V3"])
+def test_all_names_of_a_tool_mean_the_same(name: str, called: str) -> None:
+    contract = f"""
+tools: {{pay: {{also: [pay_v2, pay_v3]}}}}
+steps:
+  - {{number: "1", text: Pay, call: "{name}"}}
+"""
+    assert check(contract, did(called)).score == 1.0
+
+
+def test_a_question_mark_in_a_name_stands_for_one_character() -> None:
+    contract = 'steps: [{number: "1", text: Get it, call: "get_?"}]'
+    verdict = check(contract, did("get_a"))
+    assert (verdict.score, verdict.steps[0].confidence) == (1.0, 0.7)
+    assert statuses(check(contract, did("get_it"))) == ["missing"]
+
+
 def test_constraints() -> None:
     contract = """
 steps:
