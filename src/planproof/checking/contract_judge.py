@@ -280,11 +280,13 @@ class StepMatcher:
             )
             for argument, condition in named.items()
         }
-        for check in result.checks:
+        for check, checked in zip(result.checks, result.conditions, strict=True):
             condition = conditions.get(check.path)
             if condition is None or condition.var is None or check.result is not Truth.MATCH:
                 continue
-            if condition.var not in self.variables and check.found:
+            # A command or code as a whole is not the value.
+            is_value = not isinstance(checked.found, ContractCandidate)
+            if condition.var not in self.variables and check.found and is_value:
                 yield condition.var, check.found
 
 

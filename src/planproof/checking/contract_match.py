@@ -407,14 +407,18 @@ def _check_context(
     condition: Condition, value: object, candidate: ContractCandidate, context: MatchContext
 ) -> Iterator[Truth]:
     """Check the forms of a condition that depend on variables and on other steps."""
-    own = candidate.quote if value is candidate else value
     if condition.var is not None and condition.var in context.variables:
-        yield check_condition(Condition(any_of=(context.variables[condition.var],)), own)
+        bound = (context.variables[condition.var],)
+        # A word of a command that only contains the value, such as a file, is another value.
+        is_command = value is candidate and candidate.command is not None
+        wanted = Condition(argument=bound) if is_command else Condition(any_of=bound)
+        yield _check_form(wanted, value, candidate)
     if condition.from_step is not None:
         results = context.find_results(condition.from_step, candidate.position)
         if not results:
             yield _UNKNOWN
         else:
+            own = candidate.quote if value is candidate else value
             yield _occurs_in_results(own, results)
 
 

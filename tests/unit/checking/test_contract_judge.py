@@ -317,6 +317,45 @@ steps:
     assert statuses(check(free, run, did("refund", id="c-9"))) == ["executed", "partial"]
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("pg_dump payments", "executed"),
+        ("pg_dump --dbname=payments", "executed"),
+        ("pg_dump /dbs/payments", "executed"),
+        ("pg_dump orders > payments-4.2.dump", "partial"),
+        ("pg_dump payments-old", "partial"),
+        ('pg_dump "$DB"', "ambiguous"),
+    ],
+)
+def test_a_variable_is_an_argument_of_a_command(command: str, status: str) -> None:
+    contract = """
+vars: {service: {}}
+steps:
+  - number: "1"
+    text: Dump the database
+    call: bash
+    is: {command: {program: pg_dump}}
+    where: {command: $service}
+"""
+    verdict = check(contract, did("bash", command=command), variables={"service": "payments"})
+    assert statuses(verdict) == [status]
+
+
+def test_a_command_or_code_as_a_whole_binds_no_variable() -> None:
+    contract = """
+vars: {service: {}}
+steps:
+  - {number: "1", text: Dump it, call: bash, is: {command: {program: pg_dump}}, where: {command: $service}}
+  - {number: "2", text: Load it, call: python, is: {code: {calls: load}}, where: {code: $service}}
+  - {number: "3", text: Check it, call: check, where: {service: $service}}
+"""  # noqa: E501 - one step a line
+    dump, load = did("bash", command="pg_dump payments"), did("python", code="load('payments')")
+    assert check(contract, dump, load, did("check", service="payments")).score == 1.0
+    verdict = check(contract, dump, load, did("check", service="orders"))
+    assert statuses(verdict) == ["partial", "partial", "executed"]
+
+
 def test_tool_marks() -> None:
     contract = """
 tools: {scroll: supporting, note: bookkeeping, ping: ignored, search: {also: [search_v2]}}
