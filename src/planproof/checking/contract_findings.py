@@ -379,14 +379,23 @@ class ContractExtras:
             for index in self._matcher.list_matches(constraint):
                 violations[index] = f"{_name_action(self._candidates[index])}, never allowed"
         for order in self._contract.before:
-            firsts = [self._candidates[i] for i in self._matcher.list_matches(order.first)]
+            firsts = self._matcher.list_matches(order.first)
             for index in self._matcher.list_matches(order.then):
-                later = self._candidates[index]
-                if not any(_is_before(first, later) for first in firsts):
+                if not any(self._is_before(first, index) for first in firsts):
                     wanted = " or ".join(order.first.call)
-                    what = f"{_name_action(later)}, without {wanted} before it"
+                    what = f"{_name_action(self._candidates[index])}, without {wanted} before it"
                     violations.setdefault(index, what)
         return violations
+
+    def _is_before(self, first: int, later: int) -> bool:
+        """Return whether one candidate was done before another, not only issued before it."""
+        one, other = self._candidates[first], self._candidates[later]
+        if one.event is other.event:
+            # The commands of a line run one after the other.
+            return first < later and None not in (one.command, other.command)
+        if one.position >= other.position:
+            return False
+        return not one.event.turn or one.event.turn != other.event.turn
 
 
 def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> Extra:
@@ -412,12 +421,6 @@ def _cite(candidate: ContractCandidate, step_text: str) -> Evidence:
     if candidate.is_result_only or evidence.pointer == event.pointer:
         return evidence
     return cite(event, frozenset())
-
-
-def _is_before(first: ContractCandidate, later: ContractCandidate) -> bool:
-    if first.position >= later.position:
-        return False
-    return not first.event.turn or first.event.turn != later.event.turn
 
 
 def _check_result(step: StepContract, value: dict[str, object]) -> Truth:

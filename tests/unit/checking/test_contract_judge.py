@@ -403,6 +403,30 @@ before: [{first: check_policy, then: refund_order}]
     assert "refund_order, without check_policy before it" in [e.what for e in together.extras]
 
 
+@pytest.mark.parametrize(
+    ("command", "violations"),
+    [
+        ("pg_dump payments && kubectl apply -k payments", []),
+        ("pg_dump payments\nkubectl apply -k payments", []),
+        ("kubectl apply -k payments; pg_dump payments", [("e1", "major")]),
+        ("false && pg_dump payments; kubectl apply -k payments", [("e1", "major")]),
+        ("echo pg_dump payments; kubectl apply -k payments", [("e1", "major")]),
+    ],
+)
+def test_the_commands_of_a_line_have_an_order(
+    command: str, violations: list[tuple[str, str]]
+) -> None:
+    contract = """
+steps:
+  - {number: "1", text: Apply it, call: bash, is: {command: {program: kubectl}}}
+  - {number: "2", text: Dump it, call: bash, is: {command: {program: pg_dump}}, optional: Dump it}
+before:
+  - first: {call: bash, is: {command: {program: pg_dump}}}
+    then: {call: bash, is: {command: {program: kubectl}}}
+"""
+    assert extras(check(contract, did("bash", command=command))) == violations
+
+
 def test_uncheckable_and_uncounted_steps() -> None:
     contract = """
 steps:
