@@ -19,7 +19,12 @@ from planproof.checking.contract_candidates import CandidateKind, ContractCandid
 from planproof.checking.event_text import flatten_arguments
 from planproof.contracts.condition_check import check_condition, describe_condition
 from planproof.contracts.generic_tools import is_generic
-from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
+from planproof.contracts.python_values import (
+    UNKNOWN_VALUE,
+    PythonCode,
+    check_call,
+    check_calls,
+)
 from planproof.contracts.shell_values import check_command, has_effect
 from planproof.contracts.text_values import contains_words
 from planproof.contracts.value_check import all_true, any_true, is_pattern, matches_glob
@@ -393,14 +398,21 @@ def _check_form(condition: Condition, value: object, candidate: ContractCandidat
 
 def _check_code(condition: Condition, code: PythonCode) -> Truth:
     """Check a condition on Python code: the functions it calls, and its effective text."""
-    truths: list[Truth] = []
+    truth = all_true(truth for part in condition.parts for truth in _check_code_forms(part, code))
+    return _UNKNOWN if truth is _MISMATCH and not code.is_complete else truth
+
+
+def _check_code_forms(condition: Condition, code: PythonCode) -> Iterator[Truth]:
     if condition.calls:
-        truths.append(check_calls(condition.calls, code))
-    rest = replace(condition, calls=(), for_=None)
+        yield check_calls(condition.calls, code)
+    calls = [call for call in code.calls if call.is_executed and not call.is_neutral]
+    for place in (Condition(path=condition.path), Condition(url=condition.url)):
+        if place != _EMPTY:
+            found = (check_call(place, call) for call in calls)
+            yield any_true((check_condition(place, code.effective_text), *found))
+    rest = replace(condition, calls=(), path=None, url=None, for_=None)
     if rest != _EMPTY:
-        truth = check_condition(rest, code.effective_text)
-        truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
-    return all_true(truths)
+        yield check_condition(rest, code.effective_text)
 
 
 def _check_context(

@@ -179,6 +179,41 @@ def test_a_second_command_on_the_line_is_an_extra() -> None:
     assert verdict.score == 0.5
 
 
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("pd.read_csv('data.csv')", "executed"),
+        ("name = 'in/data.csv'\nopen(name)", "executed"),
+        ("os.system('sort data.csv')", "executed"),
+        ("pd.read_csv('other.csv')", "partial"),
+        ("f('x')\nprint('data.csv')", "partial"),
+        ("f('x')\nif False: open('data.csv')", "partial"),
+        ("open(name)", "ambiguous"),
+    ],
+)
+def test_a_path_is_found_in_the_calls_of_code(code: str, status: str) -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Load data.csv
+    call: python
+    is: {code: {not: [rm]}}
+    where: {code: {path: data.csv}}
+"""
+    assert statuses(check(contract, did("python", code=code))) == [status]
+
+
+def test_a_url_is_found_in_the_calls_of_code() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Load it, call: python, is: {code: {calls: get, url: example.com/a}}}
+"""
+    right = did("python", code="requests.get('https://example.com/a?x=1', timeout=3)")
+    assert statuses(check(contract, right)) == ["executed"]
+    wrong = did("python", code="requests.get('https://example.com.evil.org/a')")
+    assert statuses(check(contract, wrong)) == ["missing"]
+
+
 def test_an_added_recipient_is_a_mismatch() -> None:
     contract = """
 steps:
