@@ -135,7 +135,10 @@ class StepMatcher:
         self.variables = variables
         self._indices_by_names: dict[tuple[str, ...], list[int]] = {}
         self._text_indices: list[int] = []
+        self._thought_indices: list[int] = []
         for index, candidate in enumerate(candidates):
+            if candidate.is_thought:
+                self._thought_indices.append(index)
             if candidate.is_text:
                 self._text_indices.append(index)
             else:
@@ -223,7 +226,8 @@ class StepMatcher:
 
     def _list_indices(self, requirement: Requirement) -> list[int]:
         if not requirement.call:
-            return self._text_indices
+            thoughts = [] if requirement.reasoning is None else self._thought_indices
+            return sorted((*self._text_indices, *thoughts))
         return sorted(
             index
             for names, indices in self._indices_by_names.items()

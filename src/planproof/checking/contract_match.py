@@ -40,7 +40,7 @@ from planproof.core.contract import (
 )
 from planproof.core.finding import Check
 from planproof.core.json_values import is_object
-from planproof.core.trace import DERIVED, Kind
+from planproof.core.trace import DERIVED
 
 _MATCH, _MISMATCH, _UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*[.!?]?")
@@ -154,8 +154,7 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
         return True  # reasoning may be any text of the agent
     if requirement.reasoning is None:
         return False
-    is_thought = candidate.event.kind is Kind.BOOKKEEPING
-    return candidate.kind is CandidateKind.REASONING or is_thought
+    return candidate.kind is CandidateKind.REASONING or candidate.is_thought
 
 
 def _match_call(
@@ -454,7 +453,7 @@ def _match_text(
     context: MatchContext,
 ) -> MatchResult:
     """Match a message or reasoning: every group and every value must occur."""
-    text = candidate.event.text[:_MAX_TEXT]
+    text = candidate.text[:_MAX_TEXT]
     group = "message" if requirement.message is not None else "reasoning"
     checked: list[CheckedCondition] = []
     if requirement.by is not None:

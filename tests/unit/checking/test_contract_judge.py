@@ -302,6 +302,22 @@ steps:
     assert verdict.steps[0].confidence <= 0.6
 
 
+def test_the_text_of_a_think_tool_is_reasoning() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Weigh the options carefully, reasoning: {says: [[option, alternative]]}}
+"""
+    verdict = check(contract, noted("think", thought="There are two options: a and b."))
+    assert (statuses(verdict), verdict.steps[0].confidence) == (["executed"], 0.6)
+    assert verdict.steps[0].covers == ("e1",)
+    assert statuses(check(contract, noted("think", thought="Let it be."))) == ["missing"]
+    restated = noted("think", thought="1. Weigh the options carefully")
+    assert statuses(check(contract, restated)) == ["missing"]
+    assert statuses(check(contract, noted("todo_write", todos=["two options"]))) == ["missing"]
+    message = contract.replace("reasoning:", "message:")
+    assert statuses(check(message, noted("think", thought="Two options."))) == ["missing"]
+
+
 CONDITIONAL = """
 steps:
   - {number: "1", text: Check the stock, call: check_stock}
