@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from planproof.checking.confidence import cap_unverified
 from planproof.checking.contract_alignment import (
@@ -18,10 +20,10 @@ from planproof.checking.contract_alignment import (
     grade_step,
 )
 from planproof.checking.contract_candidates import ContractCandidate, ToolRoles
-from planproof.checking.contract_match import MatchResult
+from planproof.checking.contract_match import MatchResult, calls_tool
 from planproof.checking.event_text import cite, collect_strings
 from planproof.checking.plan_findings import assemble_findings
-from planproof.contracts.condition_check import check_condition
+from planproof.contracts.condition_check import check_condition, describe_condition
 from planproof.contracts.terms import extract_terms
 from planproof.contracts.value_check import is_pattern
 from planproof.core.contract import (
@@ -239,8 +241,19 @@ class RunFindings:
         for part, chosen in zip(parts, self._alignment.taken[index], strict=True):
             if len(chosen) < part.min:
                 count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
-                notes.append(f"{count}{_describe_missing(part.requirement)}")
+                notes.append(f"{count}{self._describe_missing(part.requirement)}")
         return "; ".join(dict.fromkeys(notes[:3]))
+
+    def _describe_missing(self, requirement: Requirement) -> str:
+        path, expected = _describe_requirement(requirement)
+        if path != "call":
+            return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
+        has_others = any(
+            (one.where or one.is_) and calls_tool(one, candidate.names)
+            for one in requirement.alternatives
+            for candidate in self._candidates
+        )
+        return f"no call of {expected}{' with these values' if has_others else ''}"
 
     def _list_checks(
         self, index: int, taken: Taken, results: list[tuple[int, MatchResult]]
@@ -382,9 +395,9 @@ class ContractExtras:
             firsts = self._matcher.list_matches(order.first)
             for index in self._matcher.list_matches(order.then):
                 if not any(self._is_before(first, index) for first in firsts):
-                    wanted = " or ".join(order.first.call)
-                    what = f"{_name_action(self._candidates[index])}, without {wanted} before it"
-                    violations.setdefault(index, what)
+                    action = _name_action(self._candidates[index])
+                    wanted = _name_required(order.first, self._matcher.variables)
+                    violations.setdefault(index, f"{action}, without {wanted} before it")
         return violations
 
     def _is_before(self, first: int, later: int) -> bool:
@@ -464,23 +477,31 @@ def _describe_requirement(requirement: Requirement) -> tuple[str, str]:
     return path, says or "any text"
 
 
-def _describe_missing(requirement: Requirement) -> str:
-    path, expected = _describe_requirement(requirement)
-    if path == "call":
-        return f"no call of {expected}" + (
-            " with these values" if _has_conditions(requirement) else ""
-        )
-    return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
-
-
-def _has_conditions(requirement: Requirement) -> bool:
-    return any(one.where or one.is_ for one in requirement.alternatives)
+def _name_required(requirement: Requirement, variables: Mapping[str, str]) -> str:
+    """Return what a constraint asks for: "check_policy", "bash: pg_dump", "pay with card X"."""
+    names: list[str] = []
+    for one in requirement.alternatives:
+        parts = [
+            part
+            for condition in (*one.is_.values(), *one.where.values())
+            for part in condition.parts
+        ]
+        programs = " or ".join(program for part in parts for program in part.program)
+        values = [
+            describe_condition(structs.replace(part, program=()), variables) for part in parts
+        ]
+        called = " or ".join(one.call) or "{} that says {}".format(*_describe_requirement(one))
+        name = ": ".join(filter(None, (called, programs)))
+        names.append(" with ".join(filter(None, (name, ", ".join(filter(None, values))))))
+    return " or ".join(names)
 
 
 def _describe_check(check: Check, requirement: Requirement) -> str:
     group, _, name = check.path.partition(".")
     condition = (requirement.is_ | requirement.where).get(name)
     expected = (condition and condition.for_) or check.expected
+    if check.path == "only":
+        return f"also given: {check.found}" if check.found else "arguments not shown"
     if group in {"message", "reasoning"}:
         return f"the {group} does not say {check.expected}"
     if check.result is Truth.UNKNOWN:
@@ -489,4 +510,4 @@ def _describe_check(check: Check, requirement: Requirement) -> str:
         return f"done by {check.found or 'nobody named'}, plan says {expected}"
     if not check.found:
         return f"{name} not given, plan says {expected}"
-    return f"called with {name}={check.found}, plan says {expected}"
+    return f"called with {name}={' '.join(check.found.split())}, plan says {expected}"

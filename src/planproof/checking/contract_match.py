@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planproof.checking.contract_candidates import CandidateKind, ContractCandidate
+from planproof.checking.contract_candidates import CandidateKind, ContractCandidate, iter_texts
 from planproof.checking.event_text import flatten_arguments
 from planproof.contracts.condition_check import check_condition, describe_condition
 from planproof.contracts.generic_tools import is_generic
@@ -87,6 +88,7 @@ class MatchResult(Struct, frozen=True, eq=False):
     conditions: tuple[CheckedCondition, ...]
     requirement: Requirement
     event: str
+    variables: Mapping[str, str] = MappingProxyType({})
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -96,7 +98,7 @@ class MatchResult(Struct, frozen=True, eq=False):
                 path=checked.path,
                 expected=checked.expected
                 if isinstance(checked.expected, str)
-                else describe_condition(checked.expected),
+                else describe_condition(checked.expected, self.variables),
                 found=_format_value(checked.found)[:_MAX_FOUND],
                 event=self.event,
                 result=checked.truth,
@@ -183,7 +185,9 @@ def _match_call(
     truths = [one.truth for one in values]
     truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
     grade = _grade(truths)
-    return MatchResult(grade, (*checked, *values), requirement, candidate.event.id)
+    return MatchResult(
+        grade, (*checked, *values), requirement, candidate.event.id, context.variables
+    )
 
 
 def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
@@ -468,7 +472,7 @@ def _match_text(
         truth = any_true(
             _check_value(condition, part, candidate, context) for part in _split_values(text)
         )
-        found = describe_condition(condition) if truth is _MATCH else ""
+        found = describe_condition(condition, context.variables) if truth is _MATCH else ""
         checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
     if wanted.asks:
         asks = _ASKS.search(text) is not None
@@ -476,7 +480,7 @@ def _match_text(
             CheckedCondition(f"{group}.asks", "a question", "", _MATCH if asks else _MISMATCH)
         )
     grade = _grade_text(checked)
-    return MatchResult(grade, tuple(checked), requirement, candidate.event.id)
+    return MatchResult(grade, tuple(checked), requirement, candidate.event.id, context.variables)
 
 
 def _split_values(text: str) -> Iterator[str]:
@@ -528,7 +532,8 @@ def _format_value(value: object) -> str:
     if value is _MISSING or value is None or value == UNKNOWN_VALUE:
         return ""
     if isinstance(value, ContractCandidate):
-        return value.quote or value.event.text
+        held = dict(iter_texts(value.event)).get(value.argument or "", "")
+        return value.quote or held or value.event.text
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -126,7 +126,7 @@ def test_a_repeat_is_minor_with_the_same_arguments_or_after_an_error() -> None:
 def test_a_claim_is_no_call() -> None:
     verdict = check(FLIGHT, SEARCH, said("I paid with the company card."), TELL)
     assert statuses(verdict) == ["executed", "missing", "executed"]
-    assert verdict.steps[1].note == "no call of pay with these values"
+    assert verdict.steps[1].note == "no call of pay"
 
 
 SHELL = """
@@ -234,6 +234,36 @@ steps:
     assert statuses(check(contract, did("send", to="anna@x.com", cc="eve@x.com"))) == ["partial"]
     closed = contract.replace("absent: [cc]", "only: true")
     assert statuses(check(closed, did("send", to="anna@x.com", bcc="eve@x.com"))) == ["partial"]
+
+
+NOTED = """
+vars: {who: {}}
+steps:
+  - {number: "1", text: Send it, call: send, where: {to: $who}, only: true}
+  - {number: "2", text: Load it, call: python, is: {code: {calls: load}}, where: {code: x.csv}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("events", "notes"),
+    [
+        ([], ["no call of send", "no call of python"]),
+        (
+            [did("send", to="bob"), did("python", code="load('y.csv',\n 1)")],
+            [
+                "called with to=bob, plan says ann",
+                "called with code=load('y.csv', 1), plan says x.csv",
+            ],
+        ),
+        (
+            [did("send", to="ann", cc="eve"), did("python", code="store(1)")],
+            ["also given: cc", "no call of python with these values"],
+        ),
+    ],
+)
+def test_notes_say_what_differs(events: list[Event], notes: list[str]) -> None:
+    verdict = check(NOTED, said("Hello."), *events, variables={"who": "ann"})
+    assert [step.note for step in verdict.steps] == notes
 
 
 def test_several_calls_of_a_step_and_their_supporting_tools() -> None:
@@ -476,6 +506,20 @@ before:
     then: {call: bash, is: {command: {program: kubectl}}}
 """
     assert extras(check(contract, did("bash", command=command))) == violations
+
+
+def test_what_is_required_before_is_named() -> None:
+    contract = """
+vars: {service: {}}
+steps:
+  - {number: "1", text: Apply it, call: bash, is: {command: {program: kubectl}}}
+before:
+  - first: {call: bash, is: {command: {program: pg_dump}}, where: {command: $service}}
+    then: {call: bash, is: {command: {program: kubectl}}}
+"""
+    apply = did("bash", command="kubectl apply")
+    (extra,) = check(contract, apply, variables={"service": "payments"}).extras
+    assert extra.what == "bash: kubectl, without bash: pg_dump with payments before it"
 
 
 def test_uncheckable_and_uncounted_steps() -> None:
