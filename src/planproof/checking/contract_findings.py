@@ -467,10 +467,9 @@ def _name_action(candidate: ContractCandidate) -> str:
 def _describe_requirement(requirement: Requirement) -> tuple[str, str]:
     """Return the path and the expected value of a requirement that nothing matched."""
     own = requirement.alternatives[0]
-    if own.call:
-        return "call", " or ".join(
-            dict.fromkeys(name for one in requirement.alternatives for name in one.call)
-        )
+    if own.names_action:
+        names = dict.fromkeys(name for one in requirement.alternatives for name in one.call)
+        return "call", " or ".join(names) or "any tool"
     wanted = own.message or own.reasoning
     path = "message" if own.message is not None else "reasoning"
     says = "; ".join(" or ".join(group[:4]) for group in wanted.says) if wanted else ""
@@ -490,7 +489,8 @@ def _name_required(requirement: Requirement, variables: Mapping[str, str]) -> st
         values = [
             describe_condition(structs.replace(part, program=()), variables) for part in parts
         ]
-        called = " or ".join(one.call) or "{} that says {}".format(*_describe_requirement(one))
+        path, expected = _describe_requirement(one)
+        called = expected if path == "call" else f"{path} that says {expected}"
         name = ": ".join(filter(None, (called, programs)))
         names.append(" with ".join(filter(None, (name, ", ".join(filter(None, values))))))
     return " or ".join(names)

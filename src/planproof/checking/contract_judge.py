@@ -225,7 +225,7 @@ class StepMatcher:
         return Part(dict(sorted(best.items())), times.min, times.max, requirement)
 
     def _list_indices(self, requirement: Requirement) -> list[int]:
-        if not requirement.call:
+        if not requirement.names_action:
             thoughts = [] if requirement.reasoning is None else self._thought_indices
             return sorted((*self._text_indices, *thoughts))
         return sorted(

@@ -142,7 +142,7 @@ def match(
     requirement: Requirement, candidate: ContractCandidate, step_text: str, context: MatchContext
 ) -> MatchResult:
     """Return how well a candidate satisfies a requirement without alternatives."""
-    if requirement.call:
+    if requirement.names_action:
         return _match_call(requirement, candidate, context)
     wanted = requirement.message or requirement.reasoning
     if wanted is None or not _is_text_for(requirement, candidate):
@@ -166,9 +166,8 @@ def _match_call(
         return _NO_MATCH
     if not calls_tool(requirement, candidate.names):
         return _NO_MATCH
-    checked = [
-        CheckedCondition("call", " or ".join(requirement.call), candidate.event.name or "", _MATCH)
-    ]
+    wanted = " or ".join(requirement.call) or "any tool"
+    checked = [CheckedCondition("call", wanted, candidate.event.name or "", _MATCH)]
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
     for argument, condition in _iter_conditions(requirement.is_):
@@ -208,8 +207,10 @@ def _grade(truths: list[Truth]) -> Match:
 
 
 def calls_tool(requirement: Requirement, names: Iterable[str]) -> bool:
-    """Return whether one of the names of a tool is required."""
-    return any(_is_tool(pattern, name) for name in names for pattern in requirement.call)
+    """Return whether one of the names of a tool is required; without `call`, any tool is."""
+    return not requirement.call or any(
+        _is_tool(pattern, name) for name in names for pattern in requirement.call
+    )
 
 
 @lru_cache(maxsize=4_096)

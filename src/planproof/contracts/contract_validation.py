@@ -306,7 +306,7 @@ class _Checker:
         forms = [
             name
             for name, is_given in (
-                ("call", bool(requirement.call or requirement.is_)),
+                ("call", requirement.names_action),
                 ("message", requirement.message is not None),
                 ("reasoning", requirement.reasoning is not None),
                 ("like", requirement.like is not None),

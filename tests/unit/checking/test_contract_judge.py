@@ -170,6 +170,20 @@ def test_a_command_without_effect_meets_no_requirement(command: str) -> None:
     assert statuses(check(SHELL, did("shell", cmd=command)))[0] in {"missing", "ambiguous"}
 
 
+def test_an_action_may_be_named_without_its_tool() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Dump it, is: {command: {program: pg_dump}}}
+"""
+    for tool in ("bash", "terminal"):
+        assert check(contract, did(tool, command="pg_dump payments")).score == 1.0
+    verdict = check(contract, said("I did pg_dump."), did("bash", command="ls"))
+    assert (statuses(verdict), verdict.steps[0].note) == (
+        ["missing"],
+        "no call of any tool with these values",
+    )
+
+
 def test_a_second_command_on_the_line_is_an_extra() -> None:
     verdict = check(SHELL, did("shell", cmd="pg_dump payments; rm -rf /backup"))
     assert statuses(verdict) == ["executed"]
