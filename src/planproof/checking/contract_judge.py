@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,7 +55,7 @@ from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.verdict import ContractSummary
 from planproof.core.vocabulary import Vocabulary
-from planproof.errors import InvalidInput
+from planproof.errors import InvalidInput, did_you_mean
 
 _MAX_EACH = 100
 _MAX_LIST_DEPTH = 3
@@ -77,6 +77,7 @@ class ContractJudge:
     """Changes with the contract, the vocabulary and the variables, but not with a case."""
 
     def __post_init__(self) -> None:
+        check_variables(self.contract, self.variables)
         summary = summarize_contract(self.contract)
         digest = compute_fingerprint(
             summary.digest, self.vocabulary.sorted_entries, sorted(self.variables.items())
@@ -373,10 +374,22 @@ def summarize_contract(contract: Contract) -> ContractSummary:
     )
 
 
+def check_variables(contract: Contract, given: Iterable[str]) -> None:
+    """Raise an error if a value is given for a variable that the contract does not have."""
+    for name in given:
+        if name not in contract.variables:
+            known = contract.variables
+            raise InvalidInput(
+                f"the contract has no variable `{name}`.",
+                advice=did_you_mean(name, known) if known else "It has no variables at all.",
+            )
+
+
 def bind_metadata(
     contract: Contract, metadata: Mapping[str, object], given: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the values of variables: those that are given, and those from a case's metadata."""
+    check_variables(contract, given)
     bound = dict(given)
     for name, variable in contract.variables.items():
         if variable.from_ is None or name in bound:

@@ -302,6 +302,7 @@ class JudgeOptions(ModelJudgeOptions):
 
     def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
         """Return the options for a judge that asks a model, with the contract."""
+        from planproof.checking.contract_judge import check_variables
         from planproof.contracts.catalogues import read_catalogue
         from planproof.contracts.contract_validation import read_valid_contract
 
@@ -310,11 +311,12 @@ class JudgeOptions(ModelJudgeOptions):
             options = replace(options, catalogue=read_catalogue(self.tools))
         if self.contract is None:
             return options
-
+        contract, variables = read_valid_contract(self.contract), parse_variables(self.var)
+        check_variables(contract, variables)
         return replace(
             options,
-            contract=read_valid_contract(self.contract),
-            variables=parse_variables(self.var),
+            contract=contract,
+            variables=variables,
             allow_drift=self.allow_drift,
         )
 

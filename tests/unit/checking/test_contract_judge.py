@@ -592,6 +592,17 @@ def test_a_plan_that_differs_from_the_contract_is_refused() -> None:
     assert check(FLIGHT, SEARCH, PAY, TELL, plan=[step.text for step in steps]).score == 1.0
     with pytest.raises(InvalidInput, match="step 2 differs"):
         check(FLIGHT, SEARCH, PAY, TELL, plan=[steps[0].text, "Pay by cheque", steps[2].text])
+    drifted = evaluate(
+        trace=trace(SEARCH, PAY, TELL), plan=["Pay"], contract=read(FLIGHT), allow_drift=True
+    )
+    assert drifted.score == 1.0
+
+
+def test_values_of_variables_that_the_contract_lacks_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="no variable `who`"):
+        check(FLIGHT, SEARCH, variables={"who": "ann"})
+    with pytest.raises(InvalidInput, match="Did you mean `who`"):
+        check(NOTED, did("send"), variables={"whom": "ann"})
 
 
 def test_a_plan_declared_in_the_trace_is_not_consulted() -> None:

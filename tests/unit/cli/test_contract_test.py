@@ -52,7 +52,7 @@ def test_mutations_that_are_not_noticed_are_listed(planproof: CommandLine, files
     done = planproof("contract", "test", "c.yaml", "--good", "good.json", "--mutate")
     assert done.code == 0
     assert "  change-open  0 of 1" in done.out
-    assert "not noticed: change-open get_order.verbose (1, e1)" in done.out
+    assert "not noticed: change-open get_order.verbose (good.json#1, e1)" in done.out
     for operator in ("drop", "claim", "change ", "insert"):
         (line,) = [x for x in done.out.splitlines() if x.strip().startswith(operator)]
         noticed, _, total = line.split()[1:4]
