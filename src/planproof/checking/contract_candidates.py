@@ -103,6 +103,9 @@ class ToolRoles:
         self._marks: dict[str, ToolMark | None] = {
             name.lower(): tool.mark for name, tool in contract.tools.items()
         }
+        self._other_names = {
+            name.lower(): tuple(map(str.lower, tool.also)) for name, tool in contract.tools.items()
+        }
         self._canonical = {
             other.lower(): name.lower()
             for name, tool in contract.tools.items()
@@ -124,8 +127,7 @@ class ToolRoles:
 
     def list_other_names(self, name: str) -> tuple[str, ...]:
         """Return the further names that a contract has for a tool, in lower case."""
-        own = self.canonical_name(name)
-        return tuple(other for other, canonical in self._canonical.items() if canonical == own)
+        return self._other_names.get(self.canonical_name(name), ())
 
     def is_thinking(self, event: Event) -> bool:
         """Return whether an event is a call of a tool that only records thoughts."""

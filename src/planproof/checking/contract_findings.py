@@ -20,7 +20,7 @@ from planproof.checking.contract_alignment import (
     grade_step,
 )
 from planproof.checking.contract_candidates import ContractCandidate, ToolRoles
-from planproof.checking.contract_match import MatchResult, calls_tool
+from planproof.checking.contract_match import MatchResult
 from planproof.checking.event_text import cite, collect_strings
 from planproof.checking.plan_findings import assemble_findings
 from planproof.contracts.condition_check import check_condition, describe_condition
@@ -249,9 +249,8 @@ class RunFindings:
         if path != "call":
             return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
         has_others = any(
-            (one.where or one.is_) and calls_tool(one, candidate.names)
+            (one.where or one.is_) and self._matcher.has_call(one)
             for one in requirement.alternatives
-            for candidate in self._candidates
         )
         return f"no call of {expected}{' with these values' if has_others else ''}"
 

@@ -236,6 +236,10 @@ class StepMatcher:
             for index in indices
         )
 
+    def has_call(self, requirement: Requirement) -> bool:
+        """Return whether the tool of a requirement was called, with whatever values."""
+        return any(calls_tool(requirement, names) for names in self._indices_by_names)
+
     def _find_results(self, number: str, position: int) -> list[str] | None:
         """Return the outputs of a step's events before a position."""
         index = self._index_by_number.get(number)
