@@ -391,7 +391,7 @@ class ContractExtras:
             for index in self._matcher.list_matches(constraint):
                 violations[index] = f"{_name_action(self._candidates[index])}, never allowed"
         for order in self._contract.before:
-            firsts = self._matcher.list_matches(order.first)
+            firsts = self._matcher.list_matches(order.first, {Match.FULL})
             for index in self._matcher.list_matches(order.then):
                 if not any(self._is_before(first, index) for first in firsts):
                     action = _name_action(self._candidates[index])

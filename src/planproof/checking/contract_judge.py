@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -258,14 +259,17 @@ class StepMatcher:
         ]
         return [event.output for event in events if event.output]
 
-    def list_matches(self, requirement: Requirement) -> list[int]:
-        """Return the candidates that a constraint of the contract is about."""
+    def list_matches(
+        self,
+        requirement: Requirement,
+        matches: AbstractSet[Match] = frozenset({Match.FULL, Match.OPEN}),
+    ) -> list[int]:
+        """Return the candidates that a constraint is about, or, if values are unknown, may be."""
         return [
             index
             for alternative in requirement.alternatives
             for index in self._list_indices(alternative)
-            if match(alternative, self.candidates[index], "", self._context).match
-            in {Match.FULL, Match.OPEN}
+            if match(alternative, self.candidates[index], "", self._context).match in matches
         ]
 
     def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:

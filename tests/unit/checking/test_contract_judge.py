@@ -522,6 +522,18 @@ before:
     assert extras(check(contract, did("bash", command=command))) == violations
 
 
+def test_an_unknown_value_does_not_meet_a_constraint() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Refund it, call: refund}
+before: [{first: {call: check, where: {id: "7"}}, then: refund}]
+tools: {check: supporting}
+"""
+    assert extras(check(contract, did("check", id="7"), did("refund"))) == []
+    bare: Event = {"kind": "action", "name": "check"}
+    assert extras(check(contract, bare, did("refund"))) == [("e2", "major")]
+
+
 def test_what_is_required_before_is_named() -> None:
     contract = """
 vars: {service: {}}
