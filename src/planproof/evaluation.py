@@ -112,6 +112,7 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     plan_in_force: InForce = "first",
     contract: Path | Contract | None = None,
     variables: Mapping[str, str] | None = None,
+    allow_drift: bool = False,
 ) -> Verdict:
     """Judge one case.
 
@@ -124,14 +125,15 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     a reader; by default the format is detected. `vocabulary` declares the roles of your own tools,
     `profiles` describe your own formats: files, folders of files, or what `read_profiles` returns.
     With a `contract`, the trace is checked against it and its steps are the plan; `variables` are
-    values of its variables.
+    values of its variables. A plan that differs from the contract's steps is an error unless
+    `allow_drift` is true.
     `id` and `metadata` are copied to the verdict. Judges that ask a model run on a separate event
     loop, so this function can also be called while another loop is running.
 
     Raises `InvalidInput` if the input can't be read. If it can be read but not judged, or an
     internal error occurs, the verdict has no score and its `outcome` and `reason` say why.
     """
-    chosen = _choose_judge(judge, vocabulary, contract, variables)
+    chosen = _choose_judge(judge, vocabulary, contract, variables, allow_drift=allow_drift)
     check_in_force(plan_in_force, chosen, plan)
     try:
         own = read_profiles(profiles) if profiles else ()
@@ -156,11 +158,12 @@ async def aevaluate(  # noqa: PLR0913 - as above
     plan_in_force: InForce = "first",
     contract: Path | Contract | None = None,
     variables: Mapping[str, str] | None = None,
+    allow_drift: bool = False,
 ) -> Verdict:
     """Judge one case without blocking the event loop. Same arguments as `evaluate`."""
     import asyncio  # noqa: PLC0415 - not needed by the command line
 
-    chosen = _choose_judge(judge, vocabulary, contract, variables)
+    chosen = _choose_judge(judge, vocabulary, contract, variables, allow_drift=allow_drift)
     check_in_force(plan_in_force, chosen, plan)
     parts = (task, plan, trace)
     try:
@@ -323,11 +326,11 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
     if search is None:
         where = _name_field(options.where, "agent_plan")
         if checker is None or contract is None:
-            plan = _parse_plan(case.plan, where)
+            plan = parse_named_plan(case.plan, where)
         else:
             plan = contract.to_plan()
             if case.plan is not None and not checker.allow_drift:
-                _check_drift(contract, _parse_plan(case.plan, where), where)
+                _check_drift(contract, parse_named_plan(case.plan, where), where)
         timeline = PlanTimeline((plan,), trace)
         summary = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     else:
@@ -387,7 +390,8 @@ def _open_source(trace: Source | Trace | Json, name: str, limits: Limits | None)
     return Source.from_value(value, name=name, limits=limits)
 
 
-def _parse_plan(raw: Json, where: str) -> Plan:
+def parse_named_plan(raw: Json, where: str) -> Plan:
+    """Parse a given plan; `where` names it in errors."""
     try:
         return parse_given_plan(raw)
     except InvalidInput as error:
@@ -408,7 +412,8 @@ def _check_drift(contract: Contract, plan: Plan, where: str) -> None:
     raise InvalidInput(
         f"the plan is not the one that the contract was compiled from: step {number} differs.",
         where=where,
-        advice="Compile the plan again, or pass --allow-drift to judge by the contract's steps.",
+        advice="Compile the plan again, or pass --allow-drift (in Python, `allow_drift=True`) to "
+        "judge by the contract's steps.",
     )
 
 
@@ -595,6 +600,8 @@ def _choose_judge(
     vocabulary: Vocabulary | None,
     contract: Path | Contract | None = None,
     variables: Mapping[str, str] | None = None,
+    *,
+    allow_drift: bool = False,
 ) -> AnyJudge:
     if contract is not None:
         if judge not in (None, "contract"):
@@ -613,7 +620,9 @@ def _choose_judge(
         else:
             known = contract
             require_valid(known)
-        return ContractJudge(known, vocabulary or Vocabulary(), variables or {})
+        return ContractJudge(
+            known, vocabulary or Vocabulary(), variables or {}, allow_drift=allow_drift
+        )
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)
     return find_judge(judge, vocabulary=vocabulary) if isinstance(judge, str) else judge

@@ -54,7 +54,7 @@ def _write_sentences(findings: Findings, score: float, detail: int) -> Iterator[
     if deviations:
         yield _to_sentence("; ".join(deviations))
     if findings.extras:
-        yield _to_sentence(f"no step covers {_format_extras(findings.extras, detail)}")
+        yield _to_sentence(_describe_extras(findings, detail))
     yield _to_sentence(_describe_decision(findings, by_status[Status.EXECUTED], score, detail))
 
 
@@ -150,14 +150,25 @@ def _format_note(steps: Sequence[StepFinding]) -> str:
     return f" ({note})" if is_phrase and not DEGREE_WORDS.search(bare) else ""
 
 
-def _format_extras(extras: Sequence[Extra], detail: int) -> str:
+def _describe_extras(findings: Findings, detail: int) -> str:
+    """Describe the extras; a step may cover the event of one, such as a forbidden call."""
+    covered = {event for step in findings.steps for event in step.covers}
+    alone = [extra for extra in findings.extras if extra.event not in covered]
+    shared = [extra for extra in findings.extras if extra.event in covered]
+    clauses = [f"no step covers {_format_extras(alone, detail, 'or')}"] if alone else []
+    if shared:
+        clauses.append(f"the run has {_format_extras(shared, detail, 'and')}")
+    return "; ".join(clauses)
+
+
+def _format_extras(extras: Sequence[Extra], detail: int, conjunction: str) -> str:
     kinds = [
         _format_extras_of_severity(
             severity, [extra for extra in extras if extra.severity is severity], detail
         )
         for severity in Severity
     ]
-    return " or ".join(kind for kind in kinds if kind)
+    return f" {conjunction} ".join(kind for kind in kinds if kind)
 
 
 def _format_extras_of_severity(severity: Severity, extras: Sequence[Extra], detail: int) -> str:

@@ -68,6 +68,13 @@ def make_reason(found: Findings) -> str:
             id="extras",
         ),
         pytest.param(
+            Findings((replace(step("1", "E"), covers=("x1",)),), findings("E", major=2).extras),
+            "No step covers the major extra x2 (web_search); the run has the major extra x1 "
+            "(web_search). The score is 0.25 because there is more than one missing or ambiguous "
+            "step or major extra (step 1 at e1 “call_1”).",
+            id="an extra in an event that a step covers",
+        ),
+        pytest.param(
             Findings((step("1", "E"), replace(step("2", "L"), waived=True))),
             "The score is 1.0 because every counted step was executed in plan order and there "
             "are no extras (step 1 at e1 “call_1”); step 2 was skipped, as the plan allows.",

@@ -11,6 +11,7 @@ from enum import Enum, auto
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planproof.checking.event_text import collect_strings
 from planproof.contracts.catalogues import SHELL, is_named_by_program
 from planproof.contracts.generic_tools import find_language
 from planproof.contracts.python_values import CodeCall, PythonCode, parse_python
@@ -44,15 +45,17 @@ class CandidateKind(Enum):
 class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
     """Something that may satisfy a requirement.
 
-    `name` is the tool in lower case, `argument` the argument that holds the command or code. A
-    candidate that `is_accountable` is an extra if no requirement takes it. `is_parsed` is False if
-    the command or code can't be parsed: its conditions are unknown.
+    `name` is the tool in lower case, as the contract calls it, `other_names` are those in `also`;
+    `argument` is the argument that holds the command or code. A candidate that `is_accountable` is
+    an extra if no requirement takes it. `is_parsed` is False if the command or code can't be
+    parsed: its conditions are unknown. A call that `is_thought` is reasoning as well.
     """
 
     position: int
     event: Event
     kind: CandidateKind
     name: str = ""
+    other_names: tuple[str, ...] = ()
     argument: str | None = None
     command: ShellCommand | None = None
     code: PythonCode | None = None
@@ -60,11 +63,23 @@ class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
     is_accountable: bool = False
     is_parsed: bool = True
     is_result_only: bool = False
+    is_thought: bool = False
 
     @property
     def is_text(self) -> bool:
         """True for a message or reasoning."""
         return self.kind is CandidateKind.MESSAGE or self.kind is CandidateKind.REASONING
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names of the tool, in lower case."""
+        return (self.name, *self.other_names)
+
+    @property
+    def text(self) -> str:
+        """What the agent says: the text of a message or reasoning, or that of a think tool."""
+        thoughts = collect_strings(self.event.arguments, derived=False) if self.is_thought else ()
+        return "\n".join(thoughts) or self.event.text
 
     @property
     def quote(self) -> str | None:
@@ -88,6 +103,9 @@ class ToolRoles:
         self._marks: dict[str, ToolMark | None] = {
             name.lower(): tool.mark for name, tool in contract.tools.items()
         }
+        self._other_names = {
+            name.lower(): tuple(map(str.lower, tool.also)) for name, tool in contract.tools.items()
+        }
         self._canonical = {
             other.lower(): name.lower()
             for name, tool in contract.tools.items()
@@ -106,6 +124,14 @@ class ToolRoles:
     def canonical_name(self, name: str) -> str:
         """Return the name that a contract uses for a tool, in lower case."""
         return self._canonical.get(name.lower(), name.lower())
+
+    def list_other_names(self, name: str) -> tuple[str, ...]:
+        """Return the further names that a contract has for a tool, in lower case."""
+        return self._other_names.get(self.canonical_name(name), ())
+
+    def is_thinking(self, event: Event) -> bool:
+        """Return whether an event is a call of a tool that only records thoughts."""
+        return self._vocabulary.is_thinking(event.name)
 
     def find_mark(self, event: Event) -> ToolMark | None:
         """Return the role of the tool that an event calls."""
@@ -126,7 +152,7 @@ def build_contract_candidates(
     Users, systems and results without a call give none, except that in a trace that records no
     calls at all a named result stands for its call.
     """
-    texts = {event.id: event for event in evidence.events if event.kind in _TEXT_KINDS}
+    remaining = {event.id: event for event in evidence.events}
     records_calls = any(event.kind in _CALL_KINDS for event in trace.events)
     candidates: list[ContractCandidate] = []
     for position, event in enumerate(trace.events):
@@ -136,11 +162,15 @@ def build_contract_candidates(
             mark = roles.find_mark(event)
             if mark != "ignored":
                 accountable = event.kind is Kind.ACTION and mark != "bookkeeping"
-                candidates += _build_calls(position, event, roles, is_accountable=accountable)
-        elif event.kind in _TEXT_KINDS and event.id in texts:
+                is_thought = event.id in remaining and roles.is_thinking(event)
+                candidates += (
+                    replace(call, is_thought=is_thought)
+                    for call in _build_calls(position, event, roles, is_accountable=accountable)
+                )
+        elif event.kind in _TEXT_KINDS and event.id in remaining:
             kind = CandidateKind.MESSAGE if event.kind is Kind.MESSAGE else CandidateKind.REASONING
             candidates.append(
-                ContractCandidate(position=position, event=texts[event.id], kind=kind)
+                ContractCandidate(position=position, event=remaining[event.id], kind=kind)
             )
         elif event.kind is Kind.OBSERVATION and event.name and not records_calls:
             candidates.append(
@@ -149,6 +179,7 @@ def build_contract_candidates(
                     event=event,
                     kind=CandidateKind.CALL,
                     name=roles.canonical_name(event.name),
+                    other_names=roles.list_other_names(event.name),
                     is_result_only=True,
                 )
             )
@@ -164,6 +195,7 @@ def _build_calls(
         event=event,
         kind=CandidateKind.CALL,
         name=roles.canonical_name(name_tool(event)),
+        other_names=roles.list_other_names(name_tool(event)),
         is_accountable=is_accountable,
     )
     for argument, text in iter_texts(event):
@@ -222,7 +254,11 @@ def _build_code(
     code = parse_python(text)
     calls = [
         replace(
-            call, kind=CandidateKind.CODE_CALL, name=roles.canonical_name(inner.name), call=inner
+            call,
+            kind=CandidateKind.CODE_CALL,
+            name=roles.canonical_name(inner.name),
+            other_names=roles.list_other_names(inner.name),
+            call=inner,
         )
         for inner in code.calls
         if inner.is_executed and roles.canonical_name(inner.name) in roles.named

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from planproof.checking.confidence import cap_unverified
 from planproof.checking.contract_alignment import (
@@ -21,8 +23,9 @@ from planproof.checking.contract_candidates import ContractCandidate, ToolRoles
 from planproof.checking.contract_match import MatchResult
 from planproof.checking.event_text import cite, collect_strings
 from planproof.checking.plan_findings import assemble_findings
-from planproof.contracts.condition_check import check_condition
+from planproof.contracts.condition_check import check_condition, describe_condition
 from planproof.contracts.terms import extract_terms
+from planproof.contracts.value_check import is_pattern
 from planproof.core.contract import (
     Contract,
     Match,
@@ -248,8 +251,18 @@ class RunFindings:
         for part, chosen in zip(parts, self._alignment.taken[index], strict=True):
             if len(chosen) < part.min:
                 count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
-                notes.append(f"{count}{_describe_missing(part.requirement)}")
+                notes.append(f"{count}{self._describe_missing(part.requirement)}")
         return "; ".join(dict.fromkeys(notes[:3]))
+
+    def _describe_missing(self, requirement: Requirement) -> str:
+        path, expected = _describe_requirement(requirement)
+        if path != "call":
+            return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
+        has_others = any(
+            (one.where or one.is_) and self._matcher.has_call(one)
+            for one in requirement.alternatives
+        )
+        return f"no call of {expected}{' with these values' if has_others else ''}"
 
     def _list_checks(
         self, index: int, taken: Taken, results: list[tuple[int, MatchResult]]
@@ -308,8 +321,8 @@ class RunFindings:
             if span is None or not span[0] < position < span[1]:
                 continue
             requirements = iter_requirements(self._steps[index])
-            tools = {tool.lower() for requirement in requirements for tool in requirement.with_}
-            if name in tools:
+            tools = {tool for requirement in requirements for tool in requirement.with_}
+            if name in map(self._roles.canonical_name, tools):
                 return index
         if self._roles.find_mark(event) != "supporting":
             return None
@@ -394,14 +407,23 @@ class ContractExtras:
             for index in self._matcher.list_matches(constraint):
                 violations[index] = f"{_name_action(self._candidates[index])}, never allowed"
         for order in self._contract.before:
-            firsts = [self._candidates[i] for i in self._matcher.list_matches(order.first)]
+            firsts = self._matcher.list_matches(order.first)
             for index in self._matcher.list_matches(order.then):
-                later = self._candidates[index]
-                if not any(_is_before(first, later) for first in firsts):
-                    wanted = " or ".join(order.first.call)
-                    what = f"{_name_action(later)}, without {wanted} before it"
-                    violations.setdefault(index, what)
+                if not any(self._is_before(first, index) for first in firsts):
+                    action = _name_action(self._candidates[index])
+                    wanted = _name_required(order.first, self._matcher.variables)
+                    violations.setdefault(index, f"{action}, without {wanted} before it")
         return violations
+
+    def _is_before(self, first: int, later: int) -> bool:
+        """Return whether one candidate was done before another, not only issued before it."""
+        one, other = self._candidates[first], self._candidates[later]
+        if one.event is other.event:
+            # The commands of a line run one after the other.
+            return first < later and None not in (one.command, other.command)
+        if one.position >= other.position:
+            return False
+        return not one.event.turn or one.event.turn != other.event.turn
 
 
 def _identify_call(candidate: ContractCandidate) -> tuple[str, ...]:
@@ -437,12 +459,6 @@ def cite_candidate(candidate: ContractCandidate, step_text: str) -> Evidence:
     return cite(event, frozenset())
 
 
-def _is_before(first: ContractCandidate, later: ContractCandidate) -> bool:
-    if first.position >= later.position:
-        return False
-    return not first.event.turn or first.event.turn != later.event.turn
-
-
 def _check_result(step: StepContract, value: dict[str, object]) -> Truth:
     assert step.when is not None
     results: list[Truth] = []
@@ -459,9 +475,7 @@ def _check_result(step: StepContract, value: dict[str, object]) -> Truth:
 def _cap_confidence(requirement: Requirement) -> float:
     if requirement.reasoning is not None:
         return _REASONING
-    if requirement.message is not None or any("*" in name for name in requirement.call):
-        return _MESSAGE
-    if any("*" in name for name in requirement.call):
+    if requirement.message is not None or any(map(is_pattern, requirement.call)):
         return _MESSAGE
     return _TYPED_VALUE if requirement.where or requirement.is_ else _TOOL_ONLY
 
@@ -476,33 +490,41 @@ def _name_action(candidate: ContractCandidate) -> str:
 def _describe_requirement(requirement: Requirement) -> tuple[str, str]:
     """Return the path and the expected value of a requirement that nothing matched."""
     own = requirement.alternatives[0]
-    if own.call:
-        return "call", " or ".join(
-            dict.fromkeys(name for one in requirement.alternatives for name in one.call)
-        )
+    if own.names_action:
+        names = dict.fromkeys(name for one in requirement.alternatives for name in one.call)
+        return "call", " or ".join(names) or "any tool"
     wanted = own.message or own.reasoning
     path = "message" if own.message is not None else "reasoning"
     says = "; ".join(" or ".join(group[:4]) for group in wanted.says) if wanted else ""
     return path, says or "any text"
 
 
-def _describe_missing(requirement: Requirement) -> str:
-    path, expected = _describe_requirement(requirement)
-    if path == "call":
-        return f"no call of {expected}" + (
-            " with these values" if _has_conditions(requirement) else ""
-        )
-    return f"no {path} that says {expected}" if expected != "any text" else f"no {path}"
-
-
-def _has_conditions(requirement: Requirement) -> bool:
-    return any(one.where or one.is_ for one in requirement.alternatives)
+def _name_required(requirement: Requirement, variables: Mapping[str, str]) -> str:
+    """Return what a constraint asks for: "check_policy", "bash: pg_dump", "pay with card X"."""
+    names: list[str] = []
+    for one in requirement.alternatives:
+        parts = [
+            part
+            for condition in (*one.is_.values(), *one.where.values())
+            for part in condition.parts
+        ]
+        programs = " or ".join(program for part in parts for program in part.program)
+        values = [
+            describe_condition(structs.replace(part, program=()), variables) for part in parts
+        ]
+        path, expected = _describe_requirement(one)
+        called = expected if path == "call" else f"{path} that says {expected}"
+        name = ": ".join(filter(None, (called, programs)))
+        names.append(" with ".join(filter(None, (name, ", ".join(filter(None, values))))))
+    return " or ".join(names)
 
 
 def _describe_check(check: Check, requirement: Requirement) -> str:
     group, _, name = check.path.partition(".")
     condition = (requirement.is_ | requirement.where).get(name)
     expected = (condition and condition.for_) or check.expected
+    if check.path == "only":
+        return f"also given: {check.found}" if check.found else "arguments not shown"
     if group in {"message", "reasoning"}:
         return f"the {group} does not say {check.expected}"
     if check.result is Truth.UNKNOWN:
@@ -511,4 +533,4 @@ def _describe_check(check: Check, requirement: Requirement) -> str:
         return f"done by {check.found or 'nobody named'}, plan says {expected}"
     if not check.found:
         return f"{name} not given, plan says {expected}"
-    return f"called with {name}={check.found}, plan says {expected}"
+    return f"called with {name}={' '.join(check.found.split())}, plan says {expected}"

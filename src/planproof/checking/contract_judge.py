@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,7 +32,7 @@ from planproof.checking.contract_findings import RunFindings
 from planproof.checking.contract_match import (
     MatchContext,
     MatchResult,
-    is_tool,
+    calls_tool,
     match,
 )
 from planproof.checking.run_check import check_run
@@ -55,7 +55,7 @@ from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.verdict import ContractSummary
 from planproof.core.vocabulary import Vocabulary
-from planproof.errors import InvalidInput
+from planproof.errors import InvalidInput, did_you_mean
 
 _MAX_EACH = 100
 _MAX_LIST_DEPTH = 3
@@ -77,6 +77,7 @@ class ContractJudge:
     """Changes with the contract, the vocabulary and the variables, but not with a case."""
 
     def __post_init__(self) -> None:
+        check_variables(self.contract, self.variables)
         summary = summarize_contract(self.contract)
         digest = compute_fingerprint(
             summary.digest, self.vocabulary.sorted_entries, sorted(self.variables.items())
@@ -131,13 +132,16 @@ class StepMatcher:
         self.candidates = candidates
         self.steps = contract.leaves
         self.variables = variables
-        self._indices_by_name: dict[str, list[int]] = {}
+        self._indices_by_names: dict[tuple[str, ...], list[int]] = {}
         self._text_indices: list[int] = []
+        self._thought_indices: list[int] = []
         for index, candidate in enumerate(candidates):
+            if candidate.is_thought:
+                self._thought_indices.append(index)
             if candidate.is_text:
                 self._text_indices.append(index)
             else:
-                self._indices_by_name.setdefault(candidate.name, []).append(index)
+                self._indices_by_names.setdefault(candidate.names, []).append(index)
         self._index_by_number = {step.number: index for index, step in enumerate(self.steps)}
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._in_progress: set[int] = set()
@@ -229,14 +233,19 @@ class StepMatcher:
         return Part(dict(sorted(best.items())), times.min, times.max, requirement)
 
     def _list_indices(self, requirement: Requirement) -> list[int]:
-        if not requirement.call:
-            return self._text_indices
-        names = [
-            name
-            for name in self._indices_by_name
-            if any(is_tool(pattern, name) for pattern in requirement.call)
-        ]
-        return sorted(index for name in names for index in self._indices_by_name[name])
+        if not requirement.names_action:
+            thoughts = [] if requirement.reasoning is None else self._thought_indices
+            return sorted((*self._text_indices, *thoughts))
+        return sorted(
+            index
+            for names, indices in self._indices_by_names.items()
+            if calls_tool(requirement, names)
+            for index in indices
+        )
+
+    def has_call(self, requirement: Requirement) -> bool:
+        """Return whether the tool of a requirement was called, with whatever values."""
+        return any(calls_tool(requirement, names) for names in self._indices_by_names)
 
     def _find_results(self, number: str, position: int) -> list[str] | None:
         """Return the outputs of a step's events before a position."""
@@ -288,11 +297,13 @@ class StepMatcher:
             )
             for argument, condition in named.items()
         }
-        for check in result.checks:
+        for check, checked in zip(result.checks, result.conditions, strict=True):
             condition = conditions.get(check.path)
             if condition is None or condition.var is None or check.result is not Truth.MATCH:
                 continue
-            if condition.var not in self.variables and check.found:
+            # A command or code as a whole is not the value.
+            is_value = not isinstance(checked.found, ContractCandidate)
+            if condition.var not in self.variables and check.found and is_value:
                 yield condition.var, check.found
 
 
@@ -375,10 +386,22 @@ def summarize_contract(contract: Contract) -> ContractSummary:
     )
 
 
+def check_variables(contract: Contract, given: Iterable[str]) -> None:
+    """Raise an error if a value is given for a variable that the contract does not have."""
+    for name in given:
+        if name not in contract.variables:
+            known = contract.variables
+            raise InvalidInput(
+                f"the contract has no variable `{name}`.",
+                advice=did_you_mean(name, known) if known else "It has no variables at all.",
+            )
+
+
 def bind_metadata(
     contract: Contract, metadata: Mapping[str, object], given: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the values of variables: those that are given, and those from a case's metadata."""
+    check_variables(contract, given)
     bound = dict(given)
     for name, variable in contract.variables.items():
         if variable.from_ is None or name in bound:

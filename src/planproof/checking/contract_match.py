@@ -10,20 +10,25 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planproof.checking.contract_candidates import CandidateKind, ContractCandidate
+from planproof.checking.contract_candidates import CandidateKind, ContractCandidate, iter_texts
 from planproof.checking.event_text import flatten_arguments
 from planproof.contracts.condition_check import check_condition, describe_condition
 from planproof.contracts.generic_tools import is_generic
-from planproof.contracts.python_values import UNKNOWN_VALUE, PythonCode, check_calls
+from planproof.contracts.python_values import (
+    UNKNOWN_VALUE,
+    PythonCode,
+    check_calls,
+)
 from planproof.contracts.shell_values import check_command, has_effect
 from planproof.contracts.terms import is_function_word, stem
 from planproof.contracts.text_values import contains_words
-from planproof.contracts.value_check import all_true, any_true
+from planproof.contracts.value_check import all_true, any_true, is_pattern, matches_glob
 from planproof.core.content import Json
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -36,7 +41,7 @@ from planproof.core.contract import (
 )
 from planproof.core.finding import Check
 from planproof.core.json_values import is_object
-from planproof.core.trace import DERIVED, Kind
+from planproof.core.trace import DERIVED
 
 _MATCH, _MISMATCH, _UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*[.!?]?")
@@ -84,6 +89,7 @@ class MatchResult(Struct, frozen=True, eq=False):
     conditions: tuple[CheckedCondition, ...]
     requirement: Requirement
     event: str
+    variables: Mapping[str, str] = MappingProxyType({})
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -93,7 +99,7 @@ class MatchResult(Struct, frozen=True, eq=False):
                 path=checked.path,
                 expected=checked.expected
                 if isinstance(checked.expected, str)
-                else describe_condition(checked.expected),
+                else describe_condition(checked.expected, self.variables),
                 found=_format_value(checked.found)[:_MAX_FOUND],
                 event=self.event,
                 result=checked.truth,
@@ -137,7 +143,7 @@ def match(
     requirement: Requirement, candidate: ContractCandidate, step_text: str, context: MatchContext
 ) -> MatchResult:
     """Return how well a candidate satisfies a requirement without alternatives."""
-    if requirement.call:
+    if requirement.names_action:
         return _match_call(requirement, candidate, context)
     wanted = requirement.message or requirement.reasoning
     if wanted is None or not _is_text_for(requirement, candidate):
@@ -151,8 +157,7 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
         return True  # reasoning may be any text of the agent
     if requirement.reasoning is None:
         return False
-    is_thought = candidate.event.kind is Kind.BOOKKEEPING
-    return candidate.kind is CandidateKind.REASONING or is_thought
+    return candidate.kind is CandidateKind.REASONING or candidate.is_thought
 
 
 def _match_call(
@@ -160,10 +165,10 @@ def _match_call(
 ) -> MatchResult:
     if candidate.is_text:
         return _NO_MATCH
-    if not any(is_tool(name, candidate.name) for name in requirement.call):
+    if not calls_tool(requirement, candidate.names):
         return _NO_MATCH
     named = requirement.call[0] if len(requirement.call) == 1 else " or ".join(requirement.call)
-    checked = [CheckedCondition("call", named, candidate.event.name or "", _MATCH)]
+    checked = [CheckedCondition("call", named or "any tool", candidate.event.name or "", _MATCH)]
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
     for argument, condition in _iter_conditions(requirement.is_):
@@ -181,7 +186,9 @@ def _match_call(
     truths = [one.truth for one in values]
     truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
     grade = _grade(truths)
-    return MatchResult(grade, (*checked, *values), requirement, candidate.event.id)
+    return MatchResult(
+        grade, (*checked, *values), requirement, candidate.event.id, context.variables
+    )
 
 
 def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
@@ -201,23 +208,21 @@ def _grade(truths: list[Truth]) -> Match:
     return Match.OPEN if _UNKNOWN in truths else Match.FULL
 
 
+def calls_tool(requirement: Requirement, names: Iterable[str]) -> bool:
+    """Return whether one of the names of a tool is required; without `call`, any tool is."""
+    return not requirement.call or any(
+        _is_tool(pattern, name) for name in names for pattern in requirement.call
+    )
+
+
 @lru_cache(maxsize=4_096)
-def is_tool(pattern: str, name: str) -> bool:
-    """Return whether a tool name is the required one; `*` in a pattern stands for any text."""
+def _is_tool(pattern: str, name: str) -> bool:
+    """Return whether a tool name in lower case is the required one, or fits the pattern."""
+    if is_pattern(pattern):
+        return matches_glob(pattern, name)
+    # "mcp__server__search" and "functions.search" end in the tool's own name.
     wanted = pattern.lower()
-    if "*" not in wanted:
-        # "mcp__server__search" and "functions.search" end in the tool's own name.
-        return name == wanted or re.split(r"__|\.", name)[-1] == wanted
-    first, *middle, last = wanted.split("*")
-    if len(name) < len(first) + len(last) or not (name.startswith(first) and name.endswith(last)):
-        return False
-    position, end = len(first), len(name) - len(last)
-    for part in middle:
-        position = name.find(part, position, end)
-        if position < 0:
-            return False
-        position += len(part)
-    return True
+    return name == wanted or re.split(r"__|\.", name)[-1] == wanted
 
 
 def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:
@@ -405,32 +410,40 @@ def _check_code(condition: Condition, code: PythonCode) -> Truth:
             truths.append(check_condition(Condition(not_=part.not_), code.effective_text))
         rest = replace(part, calls=(), not_=(), for_=None)
         if rest != _EMPTY:
-            values = (code.effective_text, *_iter_code_values(code))
-            truth = any_true(check_condition(rest, value) for value in values)
-            truths.append(_UNKNOWN if truth is _MISMATCH and not code.is_complete else truth)
+            values = [code.effective_text, *_iter_code_values(code)]
+            truth = any_true(
+                check_condition(rest, value) for value in values if value != UNKNOWN_VALUE
+            )
+            is_place = rest.path is not None or rest.url is not None
+            is_open = not code.is_complete or (is_place and UNKNOWN_VALUE in values)
+            truths.append(_UNKNOWN if truth is _MISMATCH and is_open else truth)
     return all_true(truths)
 
 
 def _iter_code_values(code: PythonCode) -> Iterator[Json]:
-    """Yield the values that code passes to the functions it calls, as far as they are known."""
+    """Yield the values that code passes to the functions it calls."""
     for call in code.calls:
         if call.is_executed and not call.is_neutral:
-            values = (*call.positional, *call.keywords.values())
-            yield from (value for value in values if value != UNKNOWN_VALUE)
+            yield from call.positional
+            yield from call.keywords.values()
 
 
 def _check_context(
     condition: Condition, value: object, candidate: ContractCandidate, context: MatchContext
 ) -> Iterator[Truth]:
     """Check the forms of a condition that depend on variables and on other steps."""
-    own = candidate.quote if value is candidate else value
     if condition.var is not None and condition.var in context.variables:
-        yield check_condition(Condition(any_of=(context.variables[condition.var],)), own)
+        bound = (context.variables[condition.var],)
+        # A word of a command that only contains the value, such as a file, is another value.
+        is_command = value is candidate and candidate.command is not None
+        wanted = Condition(argument=bound) if is_command else Condition(any_of=bound)
+        yield _check_form(wanted, value, candidate)
     if condition.from_step is not None:
         results = context.find_results(condition.from_step, candidate.position)
         if not results:
             yield _UNKNOWN
         else:
+            own = candidate.quote if value is candidate else value
             yield _occurs_in_results(own, results)
 
 
@@ -454,7 +467,7 @@ def _match_text(
     context: MatchContext,
 ) -> MatchResult:
     """Match a message or reasoning: every group and every value must occur."""
-    text = candidate.event.text[:_MAX_TEXT]
+    text = candidate.text[:_MAX_TEXT]
     group = "message" if requirement.message is not None else "reasoning"
     checked: list[CheckedCondition] = []
     if requirement.by is not None:
@@ -469,7 +482,7 @@ def _match_text(
         truth = any_true(
             _check_value(condition, part, candidate, context) for part in _split_values(text)
         )
-        found = describe_condition(condition) if truth is _MATCH else ""
+        found = describe_condition(condition, context.variables) if truth is _MATCH else ""
         checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
     if wanted.asks:
         asks = _ASKS.search(text) is not None
@@ -477,7 +490,7 @@ def _match_text(
             CheckedCondition(f"{group}.asks", "a question", "", _MATCH if asks else _MISMATCH)
         )
     grade = _grade_text(checked)
-    return MatchResult(grade, tuple(checked), requirement, candidate.event.id)
+    return MatchResult(grade, tuple(checked), requirement, candidate.event.id, context.variables)
 
 
 def _split_values(text: str) -> Iterator[str]:
@@ -551,8 +564,8 @@ def _format_value(value: object) -> str:
     if value is _MISSING or value is None or value == UNKNOWN_VALUE:
         return ""
     if isinstance(value, ContractCandidate):
-        code = "" if value.code is None else value.code.effective_text
-        return value.quote or value.event.text or code
+        held = dict(iter_texts(value.event)).get(value.argument or "", "")
+        return value.quote or held or value.event.text
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -107,15 +107,15 @@ def compile_(
     Exit code: 0 written, 2 bad usage or input, 3 the model failed.
     """
     from planproof.contracts.contract_file import format_contract
+    from planproof.evaluation import parse_named_plan
     from planproof.llm.compile import build_skeleton
-    from planproof.planning.plan_parser import parse_given_plan
     from planproof.reports.terminal.contract_lines import format_compiled_lines
     from planproof.reports.wording import make_sanitizer
 
     if tools is not None and data:
         raise typer.BadParameter("--tools and --data can't be combined.")
     configuration = load_config(config)
-    parsed = parse_given_plan(_read_plan(plan, configuration))
+    parsed = parse_named_plan(_read_plan(plan, configuration), format_input_name(plan))
     if not parsed.steps:
         raise InvalidInput(
             "no steps found in the plan.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -140,7 +140,10 @@ def _read_cases(paths: list[str] | None, reading: ReadOptions) -> Iterator[Case]
     if not paths:
         return
     limits = reading.limits or Limits()
-    for _, line in DataSet(paths=tuple(paths), limits=limits, profiles=reading.profiles):
-        if line.case is None:
-            raise line.error or InvalidInput("has no case.", where=line.where)
-        yield line.case
+    for path in paths:
+        for _, line in DataSet(paths=(path,), limits=limits, profiles=reading.profiles):
+            if line.case is None:
+                raise line.error or InvalidInput("has no case.", where=line.where)
+            # A trace has no id but its file, and perhaps its position in it.
+            has_id = line.case.id and not line.where.endswith(f"#{line.case.id}")
+            yield line.case if has_id else replace(line.case, id=line.where)

@@ -13,6 +13,7 @@ from planproof.cli.inputs import read_text
 if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.core.catalogue import Catalogue
+    from planproof.core.contract import Contract
     from planproof.core.judge import AnyJudge, ModelOptions
     from planproof.core.model import Model
     from planproof.llm.model_settings import ModelSettings
@@ -249,7 +250,8 @@ VariableOption: TypeAlias = Annotated[
 AllowDriftOption: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--allow-drift", help="Use the contract even if the given plan has changed since."
+        "--allow-drift",
+        help="Use the contract even if the given plan or tools have changed since.",
     ),
 ]
 
@@ -260,7 +262,7 @@ ToolsOption: TypeAlias = Annotated[
         "--tools",
         metavar="FILE",
         help="The agent's tools, for --judge contract with a model; default for `run`: those that "
-        "its cases call.",
+        "its cases call. With --contract: they must be those that it was compiled for.",
     ),
 ]
 
@@ -280,8 +282,10 @@ class JudgeOptions(ModelJudgeOptions):
         """Make the judge that checks the contract; without one, the judge that is named."""
         if self.contract is None and (self.var or self.allow_drift):
             raise typer.BadParameter("--var and --allow-drift require --contract.")
-        if self.tools is not None and not self.compiles(name, configuration):
-            raise typer.BadParameter("--tools requires --judge contract --model NAME.")
+        if self.tools is not None and not (self.contract or self.compiles(name, configuration)):
+            raise typer.BadParameter(
+                "--tools requires --contract, or --judge contract --model NAME."
+            )
         if self.contract is None or name == "cascade":
             return ModelJudgeOptions.make_judge(self, name, configuration, catalogue)
         if name not in (None, "contract") or self.models:
@@ -290,11 +294,10 @@ class JudgeOptions(ModelJudgeOptions):
                 "is asked about the steps that the contract leaves open."
             )
         from planproof.checking.contract_judge import ContractJudge
-        from planproof.contracts.contract_validation import read_valid_contract
         from planproof.core.vocabulary import Vocabulary
 
         return ContractJudge(
-            read_valid_contract(self.contract),
+            self._read_contract(self.contract),
             configuration.vocabulary or Vocabulary(),
             parse_variables(self.var),
             allow_drift=self.allow_drift,
@@ -302,21 +305,39 @@ class JudgeOptions(ModelJudgeOptions):
 
     def make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
         """Return the options for a judge that asks a model, with the contract."""
+        from planproof.checking.contract_judge import check_variables
         from planproof.contracts.catalogues import read_catalogue
-        from planproof.contracts.contract_validation import read_valid_contract
 
         options = ModelJudgeOptions.make_model_options(self, judge, configuration)
         if self.tools is not None:
             options = replace(options, catalogue=read_catalogue(self.tools))
         if self.contract is None:
             return options
-
+        contract, variables = self._read_contract(self.contract), parse_variables(self.var)
+        check_variables(contract, variables)
         return replace(
             options,
-            contract=read_valid_contract(self.contract),
-            variables=parse_variables(self.var),
+            contract=contract,
+            variables=variables,
             allow_drift=self.allow_drift,
         )
+
+    def _read_contract(self, path: Path) -> Contract:
+        """Read the contract; raise an error if it was compiled for other tools than the given."""
+        from planproof.contracts.catalogues import read_catalogue
+        from planproof.contracts.contract_validation import read_valid_contract
+
+        contract = read_valid_contract(path)
+        origin = contract.origin
+        if self.tools is None or self.allow_drift or origin.catalogue != "complete":
+            return contract
+        if origin.catalogue_digest not in (None, read_catalogue(self.tools).digest):
+            raise InvalidInput(
+                "these are not the tools that the contract was compiled for.",
+                where=str(self.tools),
+                advice="Compile the plan again, or pass --allow-drift to judge by the contract.",
+            )
+        return contract
 
     def compiles(self, name: str | None, configuration: Configuration) -> bool:
         """Return whether a model is to compile the plans of the cases."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -210,23 +211,38 @@ def _check_code(condition: Condition, value: Json) -> Truth:
     )
 
 
-@lru_cache(maxsize=1_024)
-def describe_condition(condition: Condition) -> str:
-    """Return what a condition expects, in a few words: "LIS or Lisbon", ">= 3", "12 March"."""
+def describe_condition(
+    condition: Condition, variables: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return what a condition expects, in a few words: "LIS or Lisbon", ">= 3", "12 March".
+
+    A variable is described by its value if `variables` has one.
+    """
+    return _describe_known(condition) if not variables else _describe(condition, variables)
+
+
+def _describe(condition: Condition, variables: Mapping[str, str]) -> str:
     if condition.all_of:
-        return " and ".join(map(describe_condition, condition.parts))
+        parts = (_describe(part, variables) for part in condition.parts)
+        return " and ".join(filter(None, parts))
     parts = [*_describe_values(condition), *_describe_code(condition)]
     if condition.not_:
         parts.append(f"not {_join_or(condition.not_)}")
     if condition.from_step is not None:
         parts.append(f"from step {condition.from_step}")
     if condition.var is not None:
-        parts.append(f"${condition.var}")
+        parts.append(variables.get(condition.var, f"${condition.var}"))
     if condition.is_each:
         parts.append("each value")
     if condition.any_value and not parts:
         parts.append("any value")
     return ", ".join(parts)
+
+
+@lru_cache(maxsize=1_024)
+def _describe_known(condition: Condition) -> str:
+    """Describe a condition without variables; the same ones are described for many runs."""
+    return _describe(condition, {})
 
 
 def _describe_values(condition: Condition) -> Iterator[str]:

@@ -73,6 +73,7 @@ _PLAIN = re.compile(r"(?:\d+ |\$)?[^\W\d](?:[^:#]|:(?=\S)|(?<=\S)#)*")
 _PLAIN_IN_FLOW = re.compile(r"(?:\d+ |\$)?[^\W\d][\w ./+@()$%=;~'<>|&-]*")
 _RESERVED_WORDS = frozenset("true false yes no on off y n null".split())
 _MAX_PLAIN_NUMBER = 1e15
+_NO_CONTRACT = f"is not a contract: `planproof: {CONTRACT_FORMAT}` is missing."
 
 
 class ContractFile(NamedTuple):
@@ -103,11 +104,9 @@ def parse_contract_file(text: str, name: str) -> ContractFile:
         # YAML knows no surrogate pairs, by which JSON may write characters such as emoji.
         text = _JSON_ESCAPE.sub(_join_surrogates, text)
     document = YamlDocument(text, name, nulls=True, max_chars=_MAX_CHARS, max_nodes=_MAX_NODES)
-    contract: Contract = _Decoder(document).decode(Contract, document.value, ())
     if not is_object(document.value) or document.value.get("planproof") is None:
-        raise document.error(
-            "is not a contract.", advice=f"A contract begins with `planproof: {CONTRACT_FORMAT}`."
-        )
+        raise document.error(_NO_CONTRACT)
+    contract: Contract = _Decoder(document).decode(Contract, document.value, ())
     numbers: set[str] = set()
     for index, step in enumerate(contract.steps):
         if step.number in numbers:

@@ -20,7 +20,7 @@ from planproof.contracts.contract_file import (
 from planproof.contracts.date_values import parse_partial_date
 from planproof.contracts.generic_tools import find_language, is_generic, runs_code
 from planproof.contracts.text_values import contains_words
-from planproof.contracts.value_check import matches_glob
+from planproof.contracts.value_check import is_pattern, matches_glob
 from planproof.contracts.values import extract_literals, fold
 from planproof.core.contract import (
     ANY_ARGUMENT,
@@ -38,7 +38,6 @@ from planproof.readers.decoding.yaml_files import YamlPath
 if TYPE_CHECKING:
     from planproof.core.catalogue import Catalogue
 
-_GLOB = re.compile(r"[*?]")
 _WORD = re.compile(r"\w+")
 _REPEATING = frozenset(
     "again same repeat repeats repeated repeatedly retry second third fourth fifth another further "
@@ -47,6 +46,7 @@ _REPEATING = frozenset(
 """Words by which a step asks for something that was done before."""
 _NO_CONDITION = Condition()
 _NO_MESSAGE = MessageCondition()
+_NO_REQUIREMENT = Requirement()
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _MAX_STEP_CHARS = 4_000
 _MAX_PLAN_CHARS = 200_000
@@ -120,7 +120,7 @@ def expand_globs(contract: Contract, catalogue: Catalogue) -> dict[str, tuple[st
         name: None
         for requirement in _iter_all_requirements(contract)
         for name in (*requirement.call, *requirement.with_)
-        if _GLOB.search(name)
+        if is_pattern(name)
     }
     return {glob: tuple(name for name in names if matches_glob(glob, name)) for glob in globs}
 
@@ -306,7 +306,7 @@ class _Checker:
         forms = [
             name
             for name, is_given in (
-                ("call", bool(requirement.call or requirement.is_)),
+                ("call", requirement.names_action),
                 ("message", requirement.message is not None),
                 ("reasoning", requirement.reasoning is not None),
                 ("like", requirement.like is not None),
@@ -326,6 +326,8 @@ class _Checker:
         if requirement.any_of and is_alternative:
             yield _error(place, "an alternative can't have alternatives.")
             return
+        if requirement.any_of:
+            yield from _check_beside_alternatives(requirement, place)
         has_call = "call" in forms
         if not has_call and (requirement.where or requirement.absent or requirement.only):
             yield _error(place, "`where`, `absent` and `only` belong to a `call`.")
@@ -457,20 +459,14 @@ class _Checker:
                 requirement.each_from, place.enter("each_from"), is_earlier=True
             )
         has_values = bool(requirement.each) or requirement.each_from is not None
-        # An alternative may have values of its own.
-        own = (part for part in requirement.any_of if not part.each and part.each_from is None)
-        uses_value = any(
-            condition.is_each
-            for part in (requirement, *own)
-            for condition in _iter_conditions(part)
-        )
-        if has_values and not uses_value:
+        uses_value = any(condition.is_each for condition in _iter_conditions(requirement))
+        if has_values and not uses_value and not requirement.any_of:
             yield _error(
                 place.enter("each"),
                 "no condition uses the value, so any call counts for each.",
                 "Write `$each` where the value belongs, for example `where: {id: $each}`.",
             )
-        elif uses_value and not has_values and place.keys[-2:-1] != ("any_of",):
+        elif uses_value and not has_values:
             yield _error(place, "`$each` needs `each` or `each_from`.")
 
     def _check_reference(
@@ -491,7 +487,7 @@ class _Checker:
             yield _error(
                 place, f"the name of a tool has at most {MAX_NAME_CHARS} printable characters."
             )
-        elif _GLOB.search(name):
+        elif is_pattern(name):
             origin = self._contract.origin
             if origin.compiler and origin.reviewed is None:
                 yield _error(
@@ -605,6 +601,23 @@ def _check_language(
             held = " or ".join(sorted(map(str, languages)))
             yield _error(
                 place.enter(name), f"`{name}` is for {language}; the argument holds {held}."
+            )
+
+
+def _check_beside_alternatives(requirement: Requirement, place: _Place) -> Iterator[Problem]:
+    """Report fields beside `any_of` that only its alternatives can have."""
+    for name, is_given in (
+        ("times", requirement.times != _NO_REQUIREMENT.times),
+        ("each", bool(requirement.each)),
+        ("each_from", requirement.each_from is not None),
+        ("with", bool(requirement.with_)),
+        ("by", requirement.by is not None),
+    ):
+        if is_given:
+            yield _error(
+                place.enter(name),
+                f"`{name}` has no effect beside `any_of`.",
+                f"Put `{name}` inside each alternative.",
             )
 
 

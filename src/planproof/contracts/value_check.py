@@ -137,6 +137,11 @@ def _parse_float(text: str) -> float:
         return float("nan")
 
 
+def is_pattern(text: str) -> bool:
+    """Return whether a name is a pattern for `matches_glob`."""
+    return "*" in text or "?" in text
+
+
 def matches_glob(pattern: str, text: str) -> bool:
     """Return whether a whole text fits a pattern: `*` is any text, `?` one character."""
     parts = fold_text(pattern).strip().split("*")

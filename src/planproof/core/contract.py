@@ -163,6 +163,11 @@ class Requirement(_Data, frozen=True, rename={"is_": "is", "with_": "with"}):
         """The requirements of which one must be met: the requirement itself if it has no choice."""
         return self.any_of or (self,)
 
+    @property
+    def names_action(self) -> bool:
+        """True if a call is required: by its tool, or by what it is whatever the tool."""
+        return bool(self.call or self.is_)
+
 
 class When(_Data, frozen=True, rename={"for_": "for"}):
     """The condition of a step: keys of the last JSON result of another step.

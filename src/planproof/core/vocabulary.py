@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_BOOKKEEPING = frozenset(
+_THINKING = frozenset(
+    "think thought thinking sequentialthinking sequential_thinking reflect scratchpad "
+    "note_to_self".split()
+)
+_BOOKKEEPING = _THINKING | frozenset(
     "todowrite todoread write_todos read_todos update_todos update_todo todo_write todo_read "
     "manage_todo_list update_plan exitplanmode exit_plan_mode enterplanmode enter_plan_mode "
     "set_plan create_plan planning todolist settodolist set_todo_list update_todo_list "
     "report_intent update_topic "
-    "think thought thinking sequentialthinking sequential_thinking reflect scratchpad note_to_self "
     "taskcreate taskupdate tasklist taskget task_create task_update task_list "
     "task_tracker task_tracking".split()
 )
@@ -40,6 +43,10 @@ class Vocabulary:
     def is_bookkeeping(self, tool: str | None) -> bool:
         """Return whether a call of this tool only records progress or thoughts."""
         return tool is not None and _matches_any(tool, self.bookkeeping)
+
+    def is_thinking(self, tool: str | None) -> bool:
+        """Return whether a call of this tool only records thoughts."""
+        return tool is not None and _matches_any(tool, _THINKING)
 
     def is_closing(self, tool: str | None) -> bool:
         """Return whether a call of this tool only ends the run."""

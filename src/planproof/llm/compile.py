@@ -112,7 +112,8 @@ async def _ask(
             return CompiledContract(contract, doubts, usage)
         wrong = "\n".join(f"- {clip_middle(error, _LONGEST_PROBLEM)}" for error in errors)
         problem = f"{_write_answer(answer)}\n\nWhat is wrong:\n{wrong}"
-    detail = f"the contract is not valid: {clip_middle('; '.join(errors), _LONGEST_FAILURE)}"
+    listed = "; ".join(error.rstrip(".") for error in errors)
+    detail = f"the contract is not valid: {clip_middle(listed, _LONGEST_FAILURE)}."
     raise ModelFailed(Cause.INVALID_ANSWER, detail, model=model.name, usage=usage)
 
 

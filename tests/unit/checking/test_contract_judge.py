@@ -126,7 +126,7 @@ def test_a_repeat_is_minor_with_the_same_arguments_or_after_an_error() -> None:
 def test_a_claim_is_no_call() -> None:
     verdict = check(FLIGHT, SEARCH, said("I paid with the company card."), TELL)
     assert statuses(verdict) == ["executed", "missing", "executed"]
-    assert verdict.steps[1].note == "no call of pay with these values"
+    assert verdict.steps[1].note == "no call of pay"
 
 
 SHELL = """
@@ -170,6 +170,20 @@ def test_a_command_without_effect_meets_no_requirement(command: str) -> None:
     assert statuses(check(SHELL, did("shell", cmd=command)))[0] in {"missing", "ambiguous"}
 
 
+def test_an_action_may_be_named_without_its_tool() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Dump it, is: {command: {program: pg_dump}}}
+"""
+    for tool in ("bash", "terminal"):
+        assert check(contract, did(tool, command="pg_dump payments")).score == 1.0
+    verdict = check(contract, said("I did pg_dump."), did("bash", command="ls"))
+    assert (statuses(verdict), verdict.steps[0].note) == (
+        ["missing"],
+        "no call of any tool with these values",
+    )
+
+
 def test_a_second_command_on_the_line_is_an_extra() -> None:
     verdict = check(SHELL, did("shell", cmd="pg_dump payments; rm -rf /backup"))
     assert statuses(verdict) == ["executed"]
@@ -177,6 +191,41 @@ def test_a_second_command_on_the_line_is_an_extra() -> None:
         ("shell: rm", "rm -rf /backup")
     ]
     assert verdict.score == 0.5
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("pd.read_csv('data.csv')", "executed"),
+        ("name = 'in/data.csv'\nopen(name)", "executed"),
+        ("os.system('sort data.csv')", "executed"),
+        ("pd.read_csv('other.csv')", "partial"),
+        ("f('x')\nprint('data.csv')", "partial"),
+        ("f('x')\nif False: open('data.csv')", "partial"),
+        ("open(name)", "ambiguous"),
+    ],
+)
+def test_a_path_is_found_in_the_calls_of_code(code: str, status: str) -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Load data.csv
+    call: python
+    is: {code: {not: [rm]}}
+    where: {code: {path: data.csv}}
+"""
+    assert statuses(check(contract, did("python", code=code))) == [status]
+
+
+def test_a_url_is_found_in_the_calls_of_code() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Load it, call: python, is: {code: {calls: get, url: example.com/a}}}
+"""
+    right = did("python", code="requests.get('https://example.com/a?x=1', timeout=3)")
+    assert statuses(check(contract, right)) == ["executed"]
+    wrong = did("python", code="requests.get('https://example.com.evil.org/a')")
+    assert statuses(check(contract, wrong)) == ["missing"]
 
 
 def test_an_added_recipient_is_a_mismatch() -> None:
@@ -199,6 +248,36 @@ steps:
     assert statuses(check(contract, did("send", to="anna@x.com", cc="eve@x.com"))) == ["partial"]
     closed = contract.replace("absent: [cc]", "only: true")
     assert statuses(check(closed, did("send", to="anna@x.com", bcc="eve@x.com"))) == ["partial"]
+
+
+NOTED = """
+vars: {who: {}}
+steps:
+  - {number: "1", text: Send it, call: send, where: {to: $who}, only: true}
+  - {number: "2", text: Load it, call: python, is: {code: {calls: load}}, where: {code: x.csv}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("events", "notes"),
+    [
+        ([], ["no call of send", "no call of python"]),
+        (
+            [did("send", to="bob"), did("python", code="load('y.csv',\n 1)")],
+            [
+                "called with to=bob, plan says ann",
+                "called with code=load('y.csv', 1), plan says x.csv",
+            ],
+        ),
+        (
+            [did("send", to="ann", cc="eve"), did("python", code="store(1)")],
+            ["also given: cc", "no call of python with these values"],
+        ),
+    ],
+)
+def test_notes_say_what_differs(events: list[Event], notes: list[str]) -> None:
+    verdict = check(NOTED, said("Hello."), *events, variables={"who": "ann"})
+    assert [step.note for step in verdict.steps] == notes
 
 
 def test_several_calls_of_a_step_and_their_supporting_tools() -> None:
@@ -267,6 +346,22 @@ steps:
     assert verdict.steps[0].confidence <= 0.6
 
 
+def test_the_text_of_a_think_tool_is_reasoning() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Weigh the options carefully, reasoning: {says: [[option, alternative]]}}
+"""
+    verdict = check(contract, noted("think", thought="There are two options: a and b."))
+    assert (statuses(verdict), verdict.steps[0].confidence) == (["executed"], 0.6)
+    assert verdict.steps[0].covers == ("e1",)
+    assert statuses(check(contract, noted("think", thought="Let it be."))) == ["missing"]
+    restated = noted("think", thought="1. Weigh the options carefully")
+    assert statuses(check(contract, restated)) == ["missing"]
+    assert statuses(check(contract, noted("todo_write", todos=["two options"]))) == ["missing"]
+    message = contract.replace("reasoning:", "message:")
+    assert statuses(check(message, noted("think", thought="Two options."))) == ["missing"]
+
+
 CONDITIONAL = """
 steps:
   - {number: "1", text: Check the stock, call: check_stock}
@@ -317,6 +412,45 @@ steps:
     assert statuses(check(free, run, did("refund", id="c-9"))) == ["executed", "partial"]
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("pg_dump payments", "executed"),
+        ("pg_dump --dbname=payments", "executed"),
+        ("pg_dump /dbs/payments", "executed"),
+        ("pg_dump orders > payments-4.2.dump", "partial"),
+        ("pg_dump payments-old", "partial"),
+        ('pg_dump "$DB"', "ambiguous"),
+    ],
+)
+def test_a_variable_is_an_argument_of_a_command(command: str, status: str) -> None:
+    contract = """
+vars: {service: {}}
+steps:
+  - number: "1"
+    text: Dump the database
+    call: bash
+    is: {command: {program: pg_dump}}
+    where: {command: $service}
+"""
+    verdict = check(contract, did("bash", command=command), variables={"service": "payments"})
+    assert statuses(verdict) == [status]
+
+
+def test_a_command_or_code_as_a_whole_binds_no_variable() -> None:
+    contract = """
+vars: {service: {}}
+steps:
+  - {number: "1", text: Dump it, call: bash, is: {command: {program: pg_dump}}, where: {command: $service}}
+  - {number: "2", text: Load it, call: python, is: {code: {calls: load}}, where: {code: $service}}
+  - {number: "3", text: Check it, call: check, where: {service: $service}}
+"""  # noqa: E501 - one step a line
+    dump, load = did("bash", command="pg_dump payments"), did("python", code="load('payments')")
+    assert check(contract, dump, load, did("check", service="payments")).score == 1.0
+    verdict = check(contract, dump, load, did("check", service="orders"))
+    assert statuses(verdict) == ["partial", "partial", "executed"]
+
+
 def test_tool_marks() -> None:
     contract = """
 tools: {scroll: supporting, note: bookkeeping, ping: ignored, search: {also: [search_v2]}}
@@ -327,6 +461,24 @@ steps:
     assert verdict.score == 1.0
     assert check(contract, did("search"), did("submit")).score == 0.75
     assert check(contract, noted("todo_write"), did("search")).score == 1.0
+
+
+@pytest.mark.parametrize("name", ["pay", "pay_v2", "PAY_V3", "pay_v?", "pay_*"])
+@pytest.mark.parametrize("called", ["pay", "pay_v2", "Pay_V3"])
+def test_all_names_of_a_tool_mean_the_same(name: str, called: str) -> None:
+    contract = f"""
+tools: {{pay: {{also: [pay_v2, pay_v3]}}}}
+steps:
+  - {{number: "1", text: Pay, call: "{name}"}}
+"""
+    assert check(contract, did(called)).score == 1.0
+
+
+def test_a_question_mark_in_a_name_stands_for_one_character() -> None:
+    contract = 'steps: [{number: "1", text: Get it, call: "get_?"}]'
+    verdict = check(contract, did("get_a"))
+    assert (verdict.score, verdict.steps[0].confidence) == (1.0, 0.7)
+    assert statuses(check(contract, did("get_it"))) == ["missing"]
 
 
 def test_constraints() -> None:
@@ -344,6 +496,56 @@ before: [{first: check_policy, then: refund_order}]
     assert "delete_account, never allowed" in [extra.what for extra in verdict.extras]
     together = check(contract, (did("check_policy"), did("refund_order")))
     assert "refund_order, without check_policy before it" in [e.what for e in together.extras]
+
+
+@pytest.mark.parametrize(
+    ("command", "violations"),
+    [
+        ("pg_dump payments && kubectl apply -k payments", []),
+        ("pg_dump payments\nkubectl apply -k payments", []),
+        ("kubectl apply -k payments; pg_dump payments", [("e1", "major")]),
+        ("false && pg_dump payments; kubectl apply -k payments", [("e1", "major")]),
+        ("echo pg_dump payments; kubectl apply -k payments", [("e1", "major")]),
+    ],
+)
+def test_the_commands_of_a_line_have_an_order(
+    command: str, violations: list[tuple[str, str]]
+) -> None:
+    contract = """
+steps:
+  - {number: "1", text: Apply it, call: bash, is: {command: {program: kubectl}}}
+  - {number: "2", text: Dump it, call: bash, is: {command: {program: pg_dump}}, optional: Dump it}
+before:
+  - first: {call: bash, is: {command: {program: pg_dump}}}
+    then: {call: bash, is: {command: {program: kubectl}}}
+"""
+    assert extras(check(contract, did("bash", command=command))) == violations
+
+
+def test_an_unknown_value_does_not_meet_a_constraint() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Refund it, call: refund}
+before: [{first: {call: check, where: {id: "7"}}, then: refund}]
+tools: {check: supporting}
+"""
+    assert extras(check(contract, did("check", id="7"), did("refund"))) == []
+    bare: Event = {"kind": "action", "name": "check"}
+    assert extras(check(contract, bare, did("refund"))) == [("e2", "major")]
+
+
+def test_what_is_required_before_is_named() -> None:
+    contract = """
+vars: {service: {}}
+steps:
+  - {number: "1", text: Apply it, call: bash, is: {command: {program: kubectl}}}
+before:
+  - first: {call: bash, is: {command: {program: pg_dump}}, where: {command: $service}}
+    then: {call: bash, is: {command: {program: kubectl}}}
+"""
+    apply = did("bash", command="kubectl apply")
+    (extra,) = check(contract, apply, variables={"service": "payments"}).extras
+    assert extra.what == "bash: kubectl, without bash: pg_dump with payments before it"
 
 
 def test_uncheckable_and_uncounted_steps() -> None:
@@ -402,6 +604,17 @@ def test_a_plan_that_differs_from_the_contract_is_refused() -> None:
     assert check(FLIGHT, SEARCH, PAY, TELL, plan=[step.text for step in steps]).score == 1.0
     with pytest.raises(InvalidInput, match="step 2 differs"):
         check(FLIGHT, SEARCH, PAY, TELL, plan=[steps[0].text, "Pay by cheque", steps[2].text])
+    drifted = evaluate(
+        trace=trace(SEARCH, PAY, TELL), plan=["Pay"], contract=read(FLIGHT), allow_drift=True
+    )
+    assert drifted.score == 1.0
+
+
+def test_values_of_variables_that_the_contract_lacks_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="no variable `who`"):
+        check(FLIGHT, SEARCH, variables={"who": "ann"})
+    with pytest.raises(InvalidInput, match="Did you mean `who`"):
+        check(NOTED, did("send"), variables={"whom": "ann"})
 
 
 def test_a_plan_declared_in_the_trace_is_not_consulted() -> None:
@@ -458,7 +671,7 @@ before: [{first: {call: check, where: {id: "5"}}, then: refund}]
     assert (statuses(verdict), extras(verdict)) == (["ambiguous"], [])
     bare: Event = {"kind": "action", "name": "check"}
     verdict = check(contract, did("click", label="Add"), bare, did("refund"))
-    assert "refund, without check before it" in [extra.what for extra in verdict.extras]
+    assert "refund, without check with 5 before it" in [extra.what for extra in verdict.extras]
 
 
 def test_a_second_command_that_nearly_matches_is_an_extra() -> None:

@@ -60,11 +60,13 @@ def test_tools_are_read_from_a_file_or_collected_from_traces(
         (("plan.md", "--tools", "none.json"), "none.json: can't be read"),
         (("plan.md", "--tools", "p.yaml"), "p.yaml: contains no tool definitions"),
         (("-",), "standard input: no steps found"),
+        (("bad.json",), "bad.json#/0: The step has no text"),
     ],
 )
 def test_bad_input_is_explained(
     planproof: CommandLine, files: Path, arguments: tuple[str, ...], said: str
 ) -> None:
+    (files / "bad.json").write_text('[{"content": null}]', encoding="utf-8")
     done = planproof("compile", *arguments)
     assert done.code == 2
     assert said in done.err

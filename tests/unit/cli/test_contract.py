@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from planproof.contracts.contract_file import parse_contract
+from planproof.core.catalogue import Catalogue, Tool
 from tests.command_line import CommandLine
+from tests.trace_builders import did, trace
 
 CONTRACT = """\
 planproof: contract/1
@@ -165,3 +167,49 @@ def test_hostile_text_is_escaped_and_secrets_are_masked(planproof: CommandLine, 
         assert "\u202e" not in done.out
         assert "abcdefghijklmnopqrst" not in done.out
     assert "abcdefghijklmnopqrst" in planproof("contract", "show", file.name, "--no-redact").out
+
+
+JUDGED = """\
+planproof: contract/1
+origin: {catalogue: complete, catalogue_digest: "DIGEST"}
+vars: {order: {}}
+steps:
+  - {number: "1", text: Look up order 7, call: get_order, where: {id: $order}}
+"""
+
+
+@pytest.fixture
+def judged(folder: Path) -> Path:
+    digest = Catalogue((Tool("get_order", ("id",)),)).digest
+    (folder / "c.yaml").write_text(JUDGED.replace("DIGEST", digest), encoding="utf-8")
+    (folder / "run.json").write_text(json.dumps(trace(did("get_order", id="7"))), encoding="utf-8")
+    for name, tool in (("same", "get_order"), ("other", "find_order")):
+        tools = {"tools": [{"name": tool, "arguments": ["id"]}]}
+        (folder / f"{name}.json").write_text(json.dumps(tools), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("command", ["judge", "run"])
+def test_a_contract_for_other_tools_is_refused(
+    planproof: CommandLine, judged: Path, command: str
+) -> None:
+    del judged
+    arguments = ("--trace", "run.json") if command == "judge" else ("run.json", "--store", "none")
+    options = (command, *arguments, "--contract", "c.yaml", "--tools")
+    assert planproof(*options, "same.json").code == 0
+    done = planproof(*options, "other.json")
+    assert done.code == 2
+    assert "other.json: these are not the tools that the contract was compiled for" in done.err
+    assert planproof(*options, "other.json", "--allow-drift").code == 0
+
+
+def test_a_variable_that_the_contract_lacks_is_refused(
+    planproof: CommandLine, judged: Path
+) -> None:
+    del judged
+    options = ("judge", "--trace", "run.json", "--contract", "c.yaml", "--var")
+    assert planproof(*options, "order=7").code == 0
+    done = planproof(*options, "ordr=7")
+    assert done.code == 2
+    assert "no variable `ordr`" in done.err
+    assert "Did you mean `order`?" in done.err

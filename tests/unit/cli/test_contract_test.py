@@ -52,7 +52,7 @@ def test_mutations_that_are_not_noticed_are_listed(planproof: CommandLine, files
     done = planproof("contract", "test", "c.yaml", "--good", "good.json", "--mutate")
     assert done.code == 0
     assert "  change-open  0 of 1" in done.out
-    assert "not noticed: change-open get_order.verbose (1, e1)" in done.out
+    assert "not noticed: change-open get_order.verbose (good.json#1, e1)" in done.out
     for operator in ("drop", "claim", "change ", "insert"):
         (line,) = [x for x in done.out.splitlines() if x.strip().startswith(operator)]
         noticed, _, total = line.split()[1:4]
@@ -71,6 +71,6 @@ def test_the_result_as_json(planproof: CommandLine, files: Path) -> None:
 def test_bad_usage_and_runs_that_cannot_be_judged(planproof: CommandLine, files: Path) -> None:
     assert planproof("contract", "test", "c.yaml").code == 2
     assert planproof("contract", "test", "c.yaml", "--bad", "bad.json", "--mutate").code == 2
-    case = {"user_task": "", "execution_trace": [], "agent_plan": None}
+    case: dict[str, object] = {"user_task": "", "execution_trace": [], "agent_plan": None}
     (files / "empty.json").write_text(json.dumps(case), encoding="utf-8")
     assert planproof("contract", "test", "c.yaml", "--good", "empty.json").code == 3
