@@ -162,11 +162,10 @@ def build_contract_candidates(
             mark = roles.find_mark(event)
             if mark != "ignored":
                 accountable = event.kind is Kind.ACTION and mark != "bookkeeping"
-                is_thought = event.id in remaining and roles.is_thinking(event)
-                candidates += (
-                    replace(call, is_thought=is_thought)
-                    for call in _build_calls(position, event, roles, is_accountable=accountable)
-                )
+                calls = _build_calls(position, event, roles, is_accountable=accountable)
+                if event.id in remaining and roles.is_thinking(event):
+                    calls = (replace(call, is_thought=True) for call in calls)
+                candidates += calls
         elif event.kind in _TEXT_KINDS and event.id in remaining:
             kind = CandidateKind.MESSAGE if event.kind is Kind.MESSAGE else CandidateKind.REASONING
             candidates.append(
@@ -190,17 +189,18 @@ def _build_calls(
     position: int, event: Event, roles: ToolRoles, *, is_accountable: bool
 ) -> Iterator[ContractCandidate]:
     """Yield the candidates of one call: itself, or the commands and calls inside it."""
+    tool = name_tool(event)
     call = ContractCandidate(
         position=position,
         event=event,
         kind=CandidateKind.CALL,
-        name=roles.canonical_name(name_tool(event)),
-        other_names=roles.list_other_names(name_tool(event)),
+        name=roles.canonical_name(tool),
+        other_names=roles.list_other_names(tool),
         is_accountable=is_accountable,
     )
     for argument, text in iter_texts(event):
         is_unnamed = argument == TEXT_ARGUMENT
-        language = find_language(name_tool(event), ANY_ARGUMENT if is_unnamed else argument)
+        language = find_language(tool, ANY_ARGUMENT if is_unnamed else argument)
         if language == "shell":
             yield from _build_commands(replace(call, argument=argument), text)
             return

@@ -25,7 +25,7 @@ from planproof.contracts.python_values import (
     PythonCode,
     check_calls,
 )
-from planproof.contracts.shell_values import check_command, has_effect
+from planproof.contracts.shell_values import ShellCommand, check_command, has_effect
 from planproof.contracts.terms import is_function_word, stem
 from planproof.contracts.text_values import contains_words
 from planproof.contracts.value_check import all_true, any_true, is_pattern, matches_glob
@@ -171,11 +171,13 @@ def _match_call(
     checked = [CheckedCondition("call", named or "any tool", candidate.event.name or "", _MATCH)]
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
+        if checked[-1].truth is _MISMATCH:
+            return _NO_MATCH
     for argument, condition in _iter_conditions(requirement.is_):
         checked.append(_check_argument("is", argument, condition, candidate, context))
-    if any(one.truth is _MISMATCH for one in checked):
-        return _NO_MATCH
-    if _is_without_effect(requirement, candidate):
+        if checked[-1].truth is _MISMATCH:
+            return _NO_MATCH
+    if candidate.command is not None and _is_without_effect(requirement, candidate.command):
         return _NO_MATCH
     values = [
         _check_argument("where", argument, condition, candidate, context)
@@ -186,6 +188,8 @@ def _match_call(
     truths = [one.truth for one in values]
     truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
     grade = _grade(truths)
+    if grade is Match.NONE:
+        return _NO_MATCH
     return MatchResult(
         grade, (*checked, *values), requirement, candidate.event.id, context.variables
     )
@@ -233,12 +237,10 @@ def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:
     return CheckedCondition("by", agent, actor or "", _MATCH if is_same else _MISMATCH)
 
 
-def _is_without_effect(requirement: Requirement, candidate: ContractCandidate) -> bool:
+def _is_without_effect(requirement: Requirement, command: ShellCommand) -> bool:
     """Return whether a command does nothing, unless the requirement names that program or flag."""
-    if candidate.command is None:
-        return False
     conditions = (*requirement.is_.values(), *requirement.where.values())
-    return not has_effect(candidate.command, conditions)
+    return not has_effect(command, conditions)
 
 
 def _check_closed(

@@ -20,6 +20,7 @@ _NAMESPACE = re.compile(r".*(?:__|[./:])(?=.)", re.DOTALL)
 _MAX_NAME_CHARS = 200
 
 
+@lru_cache(maxsize=4_096)
 def find_language(tool: str, argument: str = ANY_ARGUMENT) -> Language | None:
     """Return the language that an argument of a tool holds; `*` stands for the only argument."""
     return _find_language(tool[:_MAX_NAME_CHARS], argument[:_MAX_NAME_CHARS])
