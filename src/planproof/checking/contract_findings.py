@@ -249,6 +249,8 @@ class RunFindings:
             notes += [_describe_check(check, result.requirement) for check in wrong[:2]]
         parts = self._matcher.get_parts(index)
         for part, chosen in zip(parts, self._alignment.taken[index], strict=True):
+            if chosen and part.requirement.each_from is not None:
+                notes.append(f"step {part.requirement.each_from} shows no single list of values")
             if len(chosen) < part.min:
                 count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
                 notes.append(f"{count}{self._describe_missing(part.requirement)}")

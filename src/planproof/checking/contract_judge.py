@@ -57,7 +57,7 @@ from planproof.core.verdict import ContractSummary
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, did_you_mean
 
-_MAX_EACH = 100
+_MAX_EACH = 1_000
 _MAX_LIST_DEPTH = 3
 _GRADE = {Match.NONE: 0, Match.OPEN: 1, Match.NEAR: 2, Match.FULL: 3}
 
@@ -199,7 +199,10 @@ class StepMatcher:
                 ways.append([self._match_part(step, joined, group[0].times)])
             else:
                 expanded = self._expand(group[0])
-                ways.append([self._match_part(step, one, one.times) for one in expanded])
+                parts = [self._match_part(step, one, one.times) for one in expanded]
+                if any(one.each_from is not None for one in expanded):
+                    parts = list(map(_leave_open, parts))
+                ways.append(parts)
         return max(ways, key=_rate_parts)
 
     def _expand(self, requirement: Requirement) -> list[Requirement]:
@@ -319,7 +322,7 @@ def _find_value_lists(value: Json, depth: int) -> Iterator[list[Json]]:
 
 
 def _require_from_step(requirement: Requirement, number: str) -> Requirement:
-    """Return a requirement for any number of values that a step returned."""
+    """Return a requirement for values that a step returned, if it is not known which ones."""
 
     def require(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
         return {
@@ -333,9 +336,17 @@ def _require_from_step(requirement: Requirement, number: str) -> Requirement:
         requirement,
         is_=require(requirement.is_),
         where=require(requirement.where),
-        each_from=None,
         times=Times(min=1, max=None),
     )
+
+
+def _leave_open(part: Part) -> Part:
+    """Return a part whose matches count as unknown: some value may have been left out."""
+    matches = {
+        index: replace(result, match=Match.OPEN) if result.match is Match.FULL else result
+        for index, result in part.matches.items()
+    }
+    return replace(part, matches=matches)
 
 
 def _is_for_each(requirement: Requirement) -> bool:

@@ -22,7 +22,8 @@ def check_run(
     """Check a trace against a contract whose steps are those of the plan."""
     if contract.is_similarity:
         return judge_by_similarity(plan, trace, vocabulary)
-    # The judge `rules` needs none of the modules for exact requirements.
-    from planproof.checking.contract_judge import check_exactly  # noqa: PLC0415
+    from planproof.checking.contract_judge import (  # noqa: PLC0415 - `rules` needs none of it
+        check_exactly,
+    )
 
     return check_exactly(contract, plan, trace, vocabulary, variables or {})

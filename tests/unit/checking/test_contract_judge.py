@@ -731,3 +731,19 @@ def test_a_step_that_lacks_a_call_takes_none_that_another_step_needs() -> None:
     verdict = check(f"steps:\n{steps}", *calls[1:])
     assert statuses(verdict) == ["partial", "executed", "executed", "executed"]
     assert verdict.steps[0].note.startswith("3 of 4")
+
+
+def test_each_value_of_the_list_that_a_step_returned_needs_a_call() -> None:
+    contract = """
+steps:
+  - {number: "1", text: List the orders, call: list_orders}
+  - {number: "2", text: Open each of them, call: open_order, where: {id: $each}, each_from: "1"}
+"""
+    a, b = did("open_order", id="A-1"), did("open_order", id="A-2")
+    listed = did("list_orders", '{"orders": ["A-1", "A-2"], "page": 1}')
+    assert check(contract, listed, a, b).score == 1.0
+    assert statuses(check(contract, listed, a)) == ["executed", "partial"]
+    unknown = did("list_orders", "The orders are A-1 and A-2.")
+    verdict = check(contract, unknown, a)
+    assert statuses(verdict) == ["executed", "ambiguous"]
+    assert verdict.steps[1].note == "step 1 shows no single list of values"
