@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import shlex
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
 from planproof.cli.inputs import read_text
+from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.core.catalogue import Catalogue
     from planproof.core.contract import Contract
     from planproof.core.judge import AnyJudge, ModelOptions
-    from planproof.core.model import Model
-    from planproof.llm.model_settings import ModelSettings
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import fields
-from functools import wraps
-from inspect import Parameter, signature
-from typing import Any, TypeVar, get_type_hints
-
-from planproof.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from planproof.config import Configuration
-    from planproof.runs.store.store_protocol import Store
-import shlex
-
-if TYPE_CHECKING:
     from planproof.core.limits import Limits
-    from planproof.readers.profile_reader import ProfileReader
-    from planproof.runs.datasets.data_set import DataSet
-    from planproof.runs.summary import SummaryBuilder
-from enum import StrEnum
-from functools import partial
-
-if TYPE_CHECKING:
-    from planproof.config import Configuration
+    from planproof.core.model import Model
     from planproof.core.plan import InForce
+    from planproof.llm.model_settings import ModelSettings
+    from planproof.readers.profile_reader import ProfileReader
     from planproof.runs.datasets.data_set import DataSet
     from planproof.runs.engines.case_judging import CaseEvaluator
     from planproof.runs.execution import RemoteEngine
     from planproof.runs.run_records import Run
-
+    from planproof.runs.store.store_protocol import Store
+    from planproof.runs.summary import SummaryBuilder
 
 ModelOption: TypeAlias = Annotated[
     list[str] | None,
