@@ -16,9 +16,8 @@ from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_flat_entries, it
 from planproof.readers.toolkit.handoffs import Handoffs, get_receiver
 from planproof.readers.toolkit.repeated_prompts import PromptHistory
 from planproof.readers.toolkit.response_items import ResponseItems
-from planproof.readers.toolkit.span import Span
+from planproof.readers.toolkit.span import Span, build_span_tree
 from planproof.readers.toolkit.span_reading import skip_unread_spans
-from planproof.readers.toolkit.span_source import build_span_tree
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 

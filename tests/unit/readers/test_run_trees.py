@@ -8,7 +8,7 @@ import pytest
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import split_traces
-from planproof.readers.run_trees import RunTreeReader
+from planproof.readers.spans import RunTreeReader
 from tests.third_party import V2_TRACES, with_v2_traces
 from tests.unit.readers.samples import actions, brief, lines
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -15,7 +15,20 @@ from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_th
 from planproof.readers.toolkit.handoffs import get_receiver
 from planproof.readers.toolkit.nested_messages import MessagePart
 from planproof.readers.toolkit.repeated_prompts import PromptHistory
-from planproof.readers.toolkit.span import Span, SpanConvention
+from planproof.readers.toolkit.span import Span
+from planproof.readers.toolkit.span_conventions import (
+    AGENT_NAMES,
+    CALL_IDS,
+    INPUTS,
+    OUTPUTS,
+    TOOL_NAMES,
+    classify_span,
+    find_planning_calls,
+    find_step,
+    parse_agent_task,
+    parse_answer,
+    parse_prompt,
+)
 from planproof.readers.toolkit.tool_calls import parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
@@ -25,32 +38,24 @@ PLAN_ATTRIBUTE = "planproof.plan"
 _AGENT = "assistant"
 # Longer code is not written by an agent, and would be searched for each of its calls.
 _MAX_CODE_LENGTH = 100_000
-_NO_KINDS: Mapping[int, Kind] = {}
 _VOCABULARY = Vocabulary()
 
 
 class SpanWriter:
-    """Reads spans in order of their start, parents first.
+    """Reads spans in order of their start, parents first."""
 
-    `kinds` gives the event kind of model calls whose answers are notes, by the `id()` of the span.
-    """
-
-    def __init__(
-        self,
-        builder: TraceBuilder,
-        conventions: Iterable[SpanConvention],
-        kinds: Mapping[int, Kind] = _NO_KINDS,
-    ) -> None:
+    def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
-        self._conventions = tuple(conventions)
-        self._kinds = dict(kinds)
+        # The kinds of model calls whose answers are notes, by the `id()` of the span.
+        self._kinds: dict[int, Kind] = {}
         self._prompts = PromptReader(builder)
         self._scope_by_agent: dict[int, AgentScope] = {}
         self._draft_by_span: dict[int, EventDraft] = {}
         self._answered_spans: set[int] = set()
 
-    def add_spans(self, spans: Iterable[Span]) -> None:
+    def add_spans(self, spans: Sequence[Span]) -> None:
         """Add the events of all spans."""
+        self._kinds = find_planning_calls(spans)
         for span in spans:
             self._add_span(span)
         self._builder.parent = None
@@ -66,21 +71,15 @@ class SpanWriter:
         self._builder.parent = span.enclosing_action
         if TASK_ATTRIBUTE in span.attributes or PLAN_ATTRIBUTE in span.attributes:
             self._add_task_and_plan(span)
-        for convention in self._conventions:
-            kind = convention.classify(span)
-            if kind is not None:
-                break
-        else:
-            return
-        span.kind = kind
+        kind = span.kind = span.kind or classify_span(span)
         if kind == "tool":
-            self._add_tool_span(span, convention, self._get_scope(span.agent))
+            self._add_tool_span(span, self._get_scope(span.agent))
         elif kind == "model":
-            self._add_model_span(span, convention, self._get_scope(span.agent))
+            self._add_model_span(span, self._get_scope(span.agent))
         elif kind == "agent":
-            self._add_agent_span(span, convention)
+            self._add_agent_span(span)
         elif kind == "plan":
-            self._add_plan_span(span, convention)
+            self._add_plan_span(span)
 
     def _drop_unrun_code(self) -> None:
         """Turn code in texts that was not run into messages.
@@ -117,10 +116,10 @@ class SpanWriter:
     def _get_scope(self, agent: Span | None) -> AgentScope:
         return self._scope_by_agent.setdefault(id(agent), AgentScope())
 
-    def _add_tool_span(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
-        name = text_at(span.attributes, *convention.tool_names) or span.name or "tool"
+    def _add_tool_span(self, span: Span, scope: AgentScope) -> None:
+        name = text_at(span.attributes, *TOOL_NAMES) or span.name or "tool"
         name = name.removeprefix("execute_tool ")
-        input_key = span.find_key(convention.inputs)
+        input_key = span.find_key(INPUTS)
         arguments, text = parse_arguments(
             span.attributes[input_key] if input_key is not None else None
         )
@@ -130,15 +129,15 @@ class SpanWriter:
             if outer.name == name and (arguments is None or arguments == outer.arguments):
                 # The same call again, as seen by the client of the tool's server.
                 if outer.output_pointer is None:
-                    span.copy_outcome_to(outer, convention.outputs)
+                    span.copy_outcome_to(outer, OUTPUTS)
                 return
         elif outer is not None and _is_in_code(outer, name, arguments):
             return
         scope.has_acted = True
-        call_id = text_at(span.attributes, *convention.call_ids)
+        call_id = text_at(span.attributes, *CALL_IDS)
         draft = scope.take_requested_call(name, call_id, arguments)
         if draft is None:
-            draft = self._make_action(span, name, convention)
+            draft = self._make_action(span, name)
             draft.turn = self._choose_turn(span, scope)
             if id(outer) not in scope.code:
                 scope.note_call(name)
@@ -147,7 +146,7 @@ class SpanWriter:
         if arguments or (text and not draft.arguments) or not (draft.arguments or draft.text):
             draft.pointer = span.get_call_pointer(input_key)
             draft.arguments, draft.text = arguments, text
-        span.copy_outcome_to(draft, convention.outputs)
+        span.copy_outcome_to(draft, OUTPUTS)
         if call_id and draft.output_pointer is not None:
             scope.unanswered.pop(call_id, None)
         self._draft_by_span[id(span)] = draft
@@ -164,20 +163,18 @@ class SpanWriter:
         self._builder.begin_turn()
         scope.begin_turn(self._builder.turn)
 
-    def _add_model_span(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
+    def _add_model_span(self, span: Span, scope: AgentScope) -> None:
         if span.model is not None and id(span.model) in self._answered_spans:
             return  # the same answer, as seen by another layer of the client
-        step = convention.find_step(span)
-        self._prompts.add_prompt(
-            convention.parse_prompt(span), scope, span, is_scaffold=step is not None
-        )
-        parts = list(convention.parse_answer(span))
+        step = find_step(span)
+        self._prompts.add_prompt(parse_prompt(span), scope, span, is_scaffold=step is not None)
+        parts = list(parse_answer(span))
         if not parts:
             return
         self._answered_spans.add(id(span))
         scope.has_acted = True
         self._begin_turn(scope)
-        actor = self._get_actor(span.agent, convention)
+        actor = self._get_actor(span.agent)
         kind = self._kinds.get(id(span)) or self._kinds.get(id(span.parent))
         if kind is not None:
             self._add_notes(parts, kind, actor)
@@ -189,10 +186,10 @@ class SpanWriter:
                 scope.add_requested_call(draft, part.call.id)
                 scope.note_call(part.call.name)
                 if step is not None and len(calls) == 1:
-                    step.copy_outcome_to(draft, convention.outputs)
+                    step.copy_outcome_to(draft, OUTPUTS)
             elif part.kind == "thought" or calls:
                 self._builder.add_message(Kind.REASONING, part.text.strip(), part.pointer, actor)
-            elif part.kind == "text" and not self._add_code(part, step, convention, scope, actor):
+            elif part.kind == "text" and not self._add_code(part, step, scope, actor):
                 # An answer followed by more work inside the same span was not the final one.
                 is_last = span.parent is None or span.parent.last_child is span
                 is_thought = not is_last or part.text.lstrip().startswith("Thought:")
@@ -205,7 +202,6 @@ class SpanWriter:
         self,
         part: MessagePart,
         step: Span | None,
-        convention: SpanConvention,
         scope: AgentScope,
         actor: str,
     ) -> bool:
@@ -224,15 +220,15 @@ class SpanWriter:
         else:
             scope.code[id(draft)] = draft
             self._draft_by_span[id(step)] = draft
-            step.copy_outcome_to(draft, convention.outputs)
+            step.copy_outcome_to(draft, OUTPUTS)
         return True
 
-    def _add_plan_span(self, span: Span, convention: SpanConvention) -> None:
-        parts = list(convention.parse_answer(span))
+    def _add_plan_span(self, span: Span) -> None:
+        parts = list(parse_answer(span))
         if any(part.kind == "text" for part in parts):
             self._answered_spans.add(id(span))
             self._begin_turn(self._get_scope(span.agent))
-            self._add_notes(parts, Kind.BOOKKEEPING, self._get_actor(span.agent, convention))
+            self._add_notes(parts, Kind.BOOKKEEPING, self._get_actor(span.agent))
         else:
             self._kinds[id(span)] = Kind.BOOKKEEPING  # the model call inside it has the plan
 
@@ -246,36 +242,36 @@ class SpanWriter:
             if draft is not None and kind is Kind.BOOKKEEPING:
                 draft.name = "plan"
 
-    def _add_agent_span(self, span: Span, convention: SpanConvention) -> None:
+    def _add_agent_span(self, span: Span) -> None:
         if span.agent is not None:
             if span.enclosing_action in (None, span.agent.enclosing_action):
-                self._link_agent_call(span, convention, self._get_scope(span.agent))
+                self._link_agent_call(span, self._get_scope(span.agent))
         elif span.enclosing_action is None:
             inside = self._get_scope(span)
-            task = convention.parse_task(span)
+            task = parse_agent_task(span)
             if task is not None:
                 self._prompts.add_task(task, inside)
             if span.last_child is None:
-                self._add_model_span(span, convention, inside)
+                self._add_model_span(span, inside)
 
-    def _link_agent_call(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
+    def _link_agent_call(self, span: Span, scope: AgentScope) -> None:
         """Find the call by which one agent handed off to another, or add one."""
-        name = text_at(span.attributes, *convention.agent_names) or span.name.removesuffix(".run")
+        name = text_at(span.attributes, *AGENT_NAMES) or span.name.removesuffix(".run")
         draft = scope.find_handoff_call(name)
         if draft is None and scope.has_acted:
             self._begin_turn(scope)
-            draft = self._builder.add_draft(self._make_action(span, name, convention))
+            draft = self._builder.add_draft(self._make_action(span, name))
         if draft is not None:
             self._draft_by_span[id(span)] = draft
             if draft.output_pointer is None:
-                span.copy_outcome_to(draft, convention.outputs)
+                span.copy_outcome_to(draft, OUTPUTS)
 
-    def _make_action(self, span: Span, name: str, convention: SpanConvention) -> EventDraft:
-        actor = self._get_actor(span.agent, convention)
+    def _make_action(self, span: Span, name: str) -> EventDraft:
+        actor = self._get_actor(span.agent)
         return EventDraft(Kind.ACTION, span.attributes_pointer, name, actor)
 
-    def _get_actor(self, agent: Span | None, convention: SpanConvention) -> str:
-        return (agent and text_at(agent.attributes, *convention.agent_names)) or _AGENT
+    def _get_actor(self, agent: Span | None) -> str:
+        return (agent and text_at(agent.attributes, *AGENT_NAMES)) or _AGENT
 
 
 def skip_unread_spans(builder: TraceBuilder, spans: Iterable[Span]) -> None:
