@@ -13,12 +13,18 @@ from collections.abc import Iterator
 from itertools import islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, parse_embedded_json
+from planproof.core.json_values import (
+    format_value,
+    is_list,
+    is_object,
+    parse_embedded_json,
+    text_at,
+)
 from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.content_parts import extract_text
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries, iter_flat_entries
 from planproof.readers.toolkit.span import (
     Span,
     build_span_tree,
@@ -29,11 +35,23 @@ from planproof.readers.toolkit.span import (
     read_spans,
 )
 from planproof.readers.toolkit.span_conventions import classify_span, get_task, merge_tool_events
-from planproof.readers.toolkit.span_reading import SpanWriter, skip_unread_spans
+from planproof.readers.toolkit.span_reading import PLAN_ATTRIBUTE, SpanWriter, skip_unread_spans
 from planproof.readers.toolkit.tool_calls import parse_call
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
 _AGENT_NAME = re.compile(r"(?:agent_run|invoke_agent) ?\[?([^\[\]]{1,80})\]?|([^\[\]]{1,80})\.run")
+
+_SDK_LIST_KEYS = ("data", "spans", "items")
+_SDK_KINDS = {
+    "generation": "model",
+    "response": "model",
+    "function": "tool",
+    "handoff": "handoff",
+    "agent": "agent",
+    "guardrail": "guardrail",
+}
+_SDK_WRAPPERS = ("task", "turn", "speech_group", "custom")
+_PLAN_NAMES = frozenset(("plan", "planning"))
 
 
 class OpenTelemetryReader:
@@ -75,6 +93,69 @@ class RunTreeReader:
         builder = TraceBuilder(source.skipped)
         add_runs(builder, list(_iter_runs(source)))
         return builder.build(self.name)
+
+
+class OpenAIAgentsReader:
+    """Reads exported traces of the OpenAI Agents SDK: model calls, tool calls and hand-offs."""
+
+    name = "openai-agents"
+
+    def sniff(self, source: Source) -> bool:
+        """Return whether the source is a list of the SDK's traces and spans."""
+        head = [value for _, value in islice(_iter_sdk_records(source), SNIFF_LIMIT)]
+        return all(is_object(value) and _is_sdk_record(value) for value in head) and any(
+            map(_is_sdk_span, head)
+        )
+
+    def read(self, source: Source) -> Trace:
+        """Return the events ordered by span start; spans are exported when they end."""
+        builder = TraceBuilder(source.skipped)
+        records = list(_iter_sdk_records(source))
+        for pointer, value in records:
+            if not _is_sdk_span(value):
+                is_trace = is_object(value) and value.get("object") == "trace"
+                builder.skip(pointer, "metadata of the trace" if is_trace else "not a span")
+        spans = build_span_tree(
+            [record for record in records if _is_sdk_span(record[1])], builder.skip
+        )
+        for span in spans:
+            _unwrap_sdk_span(span)
+            if span.kind == "model" and not span.attributes.get("output") and not span.find_error():
+                builder.skip(span.pointer, "model output not in the export")
+            elif (kind := text_at(span.attributes, "type")) not in (*_SDK_KINDS, *_SDK_WRAPPERS):
+                builder.skip(span.pointer, f"unknown span type {kind!r}")
+        _add_events(builder, spans)
+        return builder.build(self.name)
+
+
+def _is_sdk_record(value: dict[str, Json]) -> bool:
+    return text_at(value, "object") in ("trace", "trace.span")
+
+
+def _is_sdk_span(value: Json) -> bool:
+    return is_object(value) and is_object(value.get("span_data"))
+
+
+def _iter_sdk_records(source: Source) -> Iterator[tuple[str, Json]]:
+    # A line may be a batch of spans.
+    return iter_flat_entries(source, _SDK_LIST_KEYS, _is_sdk_record)
+
+
+def _unwrap_sdk_span(span: Span) -> None:
+    """Set the attributes of a span of the SDK from its data."""
+    data, pointer = span.value["span_data"], f"{span.pointer}/span_data"
+    span.attributes, span.attributes_pointer, span.raw = dict(data), pointer, data
+    kind = text_at(data, "type") or ""
+    span.kind = _SDK_KINDS.get(kind, "container")
+    response, inner = data.get("response"), data.get("data")
+    if is_object(response):
+        span.attributes["output"] = response.get("output")
+        span.attribute_pointers["output"] = f"{pointer}/response/output"
+    if kind == "agent":
+        span.attributes["agent.name"] = data.get("name")
+    elif kind == "custom" and inner and (text_at(data, "name") or "").lower() in _PLAN_NAMES:
+        span.attributes[PLAN_ATTRIBUTE] = format_value(inner)
+        span.attribute_pointers[PLAN_ATTRIBUTE] = f"{pointer}/data"
 
 
 def _iter_runs(source: Source) -> Iterator[tuple[str, Json]]:

@@ -85,7 +85,7 @@ def test_a_loop_recorded_as_a_model_call_only_contains_others() -> None:
     ]
     trace = read({"id": "t", "observations": observations})
     assert [event.pointer for event in trace.events] == [
-        "/observations/1/input",
+        "/observations/1/input/0",
         "/observations/2",
         "/observations/3/output",
     ]

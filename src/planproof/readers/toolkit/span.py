@@ -121,11 +121,11 @@ class Span:
         key = key_with_text(self.value, _ERROR_KEYS)
         if key is not None:
             return self.value[key], f"{self.pointer}/{key}"
-        status = self.value.get("status")
-        if is_object(status):
-            key = key_with_text(status, _STATUS_MESSAGE_KEYS)
-            if key is not None:
-                return status[key], f"{self.pointer}/status/{key}"
+        for name in ("error", "status"):
+            status = self.value.get(name)
+            key = key_with_text(status, _STATUS_MESSAGE_KEYS) if is_object(status) else None
+            if key is not None and is_object(status):
+                return status[key], f"{self.pointer}/{name}/{key}"
         for event in self.iter_events():
             why = event.attributes.get(_ERROR_EVENTS.get(event.name, ""))
             if isinstance(why, str) and why:
@@ -142,7 +142,8 @@ class Span:
         if declared is not EventStatus.ERROR and output is not None:
             inferred = infer_status(output)
             return inferred if inferred is EventStatus.ERROR else declared or inferred
-        return declared or EventStatus.UNKNOWN
+        has_ended = bool(self.value.get("ended_at"))
+        return declared or (EventStatus.OK if has_ended else EventStatus.UNKNOWN)
 
     def copy_outcome_to(self, draft: EventDraft, keys: Iterable[str]) -> None:
         """Set the output of an action from this span, or its error."""

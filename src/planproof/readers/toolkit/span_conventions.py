@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 from planproof.core.trace import Kind
+from planproof.readers.toolkit.entries import iter_items
 from planproof.readers.toolkit.nested_messages import (
     FlatMessageKeys,
     MessagePart,
@@ -23,7 +24,9 @@ from planproof.readers.toolkit.nested_messages import (
 from planproof.readers.toolkit.span import SPAN_KIND_KEY, Span, SpanLogEvent
 from planproof.readers.toolkit.tool_calls import parse_arguments
 
-SpanKind: TypeAlias = Literal["tool", "model", "agent", "plan", "container", ""]
+SpanKind: TypeAlias = Literal[
+    "tool", "model", "agent", "plan", "handoff", "guardrail", "container", ""
+]
 """What a span records; a container is a model call that only wraps others."""
 
 TOOL_NAMES = (
@@ -179,13 +182,20 @@ def parse_prompt(span: Span) -> Iterator[MessagePart]:
     yield from parts
 
 
-def _parse_key(span: Span, key: str | None, *, skip_agent: bool = False) -> Iterable[MessagePart]:
+def _parse_key(span: Span, key: str | None, *, skip_agent: bool = False) -> Iterator[MessagePart]:
     value = span.attributes.get(key) if key is not None else None
     if key is None or value is None:
-        return ()
+        return
+    pointer = span.pointer_to(key)
     if is_object(value) and is_list(value.get("contents")):
-        value = value["contents"]
-    return parse_messages(value, span.pointer_to(key), skip_agent=skip_agent)
+        value, pointer = value["contents"], f"{pointer}/contents"
+    # Typed values of OTLP and JSON inside a text have no pointers to their items.
+    is_text = isinstance(span.value.get(key, span.value.get(f"{key}s")), str)
+    if is_text or is_list(span.raw) or not is_list(value):
+        yield from parse_messages(value, span.pointer_to(key), skip_agent=skip_agent)
+        return
+    for where, message in iter_items(value, pointer):
+        yield from parse_messages(message, where, skip_agent=skip_agent)
 
 
 def _parse_system(span: Span) -> Iterator[MessagePart]:

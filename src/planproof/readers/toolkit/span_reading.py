@@ -12,7 +12,7 @@ from planproof.core.json_values import format_value, is_list, is_object, parse_t
 from planproof.core.trace import UNVERIFIED, EventStatus, Kind
 from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_thought_and_code
-from planproof.readers.toolkit.handoffs import get_receiver
+from planproof.readers.toolkit.handoffs import Handoffs, get_receiver, normalize_name
 from planproof.readers.toolkit.nested_messages import MessagePart
 from planproof.readers.toolkit.repeated_prompts import PromptHistory
 from planproof.readers.toolkit.span import Span
@@ -49,6 +49,7 @@ class SpanWriter:
         # The kinds of model calls whose answers are notes, by the `id()` of the span.
         self._kinds: dict[int, Kind] = {}
         self._prompts = PromptReader(builder)
+        self._handoffs = Handoffs()
         self._scope_by_agent: dict[int, AgentScope] = {}
         self._draft_by_span: dict[int, EventDraft] = {}
         self._answered_spans: set[int] = set()
@@ -80,6 +81,12 @@ class SpanWriter:
             self._add_agent_span(span)
         elif kind == "plan":
             self._add_plan_span(span)
+        elif kind == "handoff":
+            self._add_handoff_span(span, self._get_scope(span.agent))
+        elif kind == "guardrail":
+            self._builder.begin_turn()
+            pointer = span.pointer_to("name")
+            self._builder.add_message(Kind.SYSTEM, span.attributes["name"], pointer, kind)
 
     def _drop_unrun_code(self) -> None:
         """Turn code in texts that was not run into messages.
@@ -170,6 +177,9 @@ class SpanWriter:
         self._prompts.add_prompt(parse_prompt(span), scope, span, is_scaffold=step is not None)
         parts = list(parse_answer(span))
         if not parts:
+            if (error := span.find_error()) is not None:
+                self._builder.begin_turn()
+                self._builder.add_message(Kind.SYSTEM, *error, "system")
             return
         self._answered_spans.add(id(span))
         scope.has_acted = True
@@ -247,12 +257,29 @@ class SpanWriter:
             if span.enclosing_action in (None, span.agent.enclosing_action):
                 self._link_agent_call(span, self._get_scope(span.agent))
         elif span.enclosing_action is None:
+            name = text_at(span.attributes, *AGENT_NAMES)
+            starter = self._handoffs.find_parent_call(name) if name else None
+            if starter is not None:
+                self._draft_by_span[id(span)] = span.enclosing_action = starter
+                return
             inside = self._get_scope(span)
             task = parse_agent_task(span)
             if task is not None:
                 self._prompts.add_task(task, inside)
             if span.last_child is None:
                 self._add_model_span(span, inside)
+
+    def _add_handoff_span(self, span: Span, scope: AgentScope) -> None:
+        receiver = text_at(span.attributes, "to_agent") or ""
+        draft = scope.find_handoff_call(receiver)
+        if draft is None:
+            draft = self._builder.add_draft(self._make_action(span, "handoff"))
+            draft.turn = self._choose_turn(span, scope)
+            given = span.attributes.items()
+            draft.arguments = {k: v for k, v in given if k != "type" and v is not None}
+        if receiver:
+            self._handoffs.record_handoff(draft, receiver)
+        span.copy_outcome_to(draft, OUTPUTS)
 
     def _link_agent_call(self, span: Span, scope: AgentScope) -> None:
         """Find the call by which one agent handed off to another, or add one."""
@@ -381,7 +408,10 @@ class AgentScope:
         """Return the call of this turn that handed off to the agent with this name."""
         waiting = [draft for draft in self.recent_calls if id(draft) in self.requested_calls]
         for draft in (*waiting, *self.recent_calls):
-            if agent in (draft.name, get_receiver(draft), *_list_argument_values(draft.arguments)):
+            if agent in (draft.name, *_list_argument_values(draft.arguments)) or (
+                (receiver := get_receiver(draft))
+                and normalize_name(receiver) == normalize_name(agent)
+            ):
                 break
         else:
             # Some conventions give the class of the agent instead of its name.
