@@ -478,7 +478,9 @@ class _SpanWriter:
         if span.model is not None and id(span.model) in self._answered_spans:
             return  # the same answer, as seen by another layer of the client
         step = find_step(span)
-        self._prompts.add_prompt(parse_prompt(span), scope, span, is_scaffold=step is not None)
+        self._prompts.add_prompt(
+            parse_prompt(span, scope.unanswered), scope, span, is_scaffold=step is not None
+        )
         parts = list(parse_answer(span))
         if not parts:
             if (error := span.find_error()) is not None:

@@ -163,11 +163,7 @@ def is_span(value: Json) -> TypeGuard[dict[str, Json]]:
     """Return whether this is a span: attributes together with an id or a time, or a run."""
     if not is_object(value):
         return False
-    if isinstance(value.get("run_type"), str):
-        return True
-    if text_at(value, "type") in _OBSERVATION_TYPES and any(
-        key in value for key in START_TIME_KEYS
-    ):
+    if isinstance(value.get("run_type"), str) or _is_observation(value):
         return True
     # OTLP omits `attributes` if there are none.
     has_attributes = any(key in value for key in (*ATTRIBUTE_KEYS, "startTimeUnixNano"))
@@ -176,14 +172,16 @@ def is_span(value: Json) -> TypeGuard[dict[str, Json]]:
 
 def is_run(value: Json) -> bool:
     """Return whether a value is a run or observation, not a span with attributes."""
-    if not is_object(value) or any(key in value for key in ATTRIBUTE_KEYS) or not is_span(value):
+    if not is_object(value) or any(key in value for key in ATTRIBUTE_KEYS):
         return False
     if isinstance(value.get("run_type"), str):
         return "inputs" in value or "outputs" in value
-    # OTLP omits `attributes` if there are none.
-    is_otlp = "startTimeUnixNano" in value or "start_time_unix_nano" in value
-    has_start = not is_otlp and any(key in value for key in START_TIME_KEYS)
-    return has_start and not _RUN_KEYS.isdisjoint(value)
+    return _is_observation(value) and not _RUN_KEYS.isdisjoint(value)
+
+
+def _is_observation(value: dict[str, Json]) -> bool:
+    is_typed = text_at(value, "type") in _OBSERVATION_TYPES
+    return is_typed and any(key in value for key in START_TIME_KEYS)
 
 
 def find_attributes_key(value: dict[str, Json]) -> str | None:

@@ -8,13 +8,13 @@ of them give one name two meanings, so all of them are read in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.entries import iter_items
+from planproof.readers.toolkit.conversation import AGENT_ROLES
 from planproof.readers.toolkit.nested_messages import (
     FlatMessageKeys,
     MessagePart,
@@ -167,22 +167,29 @@ def parse_answer(span: Span) -> Iterator[MessagePart]:
         yield from parse_messages({"tool_calls": calls}, span.pointer_to("ai.response.toolCalls"))
 
 
-def parse_prompt(span: Span) -> Iterator[MessagePart]:
-    """Yield the parts of what a model was given in a span, without its own earlier messages."""
+def parse_prompt(span: Span, unanswered: Container[str]) -> Iterator[MessagePart]:
+    """Yield the parts of what a model was given in a span, without its own earlier messages.
+
+    `unanswered` are the ids of calls without a result; other results need not be read.
+    """
     given = span.find_key(_GIVEN_KEYS)
-    parts = [part for part in _parse_key(span, given, skip_agent=True) if part.role]
+    parts = [part for part in _parse_key(span, given, unanswered) if part.role]
     if not parts:
         parts = list(_parse_system(span))
         separate = _parse_separate(span, _FLAT_PROMPTS, answers=False)
         key = span.find_key(_PROMPT_KEYS)
-        parts += separate or _parse_key(span, key, skip_agent=True)
+        parts += separate or _parse_key(span, key, unanswered)
     if not parts and given is not None:
         task = get_task(span.attributes[given])
         parts = [MessagePart("text", "user", task, span.pointer_to(given))] if task else []
     yield from parts
 
 
-def _parse_key(span: Span, key: str | None, *, skip_agent: bool = False) -> Iterator[MessagePart]:
+def _parse_key(
+    span: Span, key: str | None, unanswered: Container[str] | None = None
+) -> Iterator[MessagePart]:
+    """Yield the parts of the messages under a key, which are a prompt if `unanswered` is given."""
+    is_prompt = unanswered is not None
     value = span.attributes.get(key) if key is not None else None
     if key is None or value is None:
         return
@@ -192,10 +199,20 @@ def _parse_key(span: Span, key: str | None, *, skip_agent: bool = False) -> Iter
     # Typed values of OTLP and JSON inside a text have no pointers to their items.
     is_text = isinstance(span.value.get(key, span.value.get(f"{key}s")), str)
     if is_text or is_list(span.raw) or not is_list(value):
-        yield from parse_messages(value, span.pointer_to(key), skip_agent=skip_agent)
+        yield from parse_messages(value, span.pointer_to(key), skip_agent=is_prompt)
         return
-    for where, message in iter_items(value, pointer):
-        yield from parse_messages(message, where, skip_agent=skip_agent)
+    for index, message in enumerate(value):
+        role = message.get("role") if is_object(message) else None
+        # A prompt repeats the messages before it: nothing else is read as often.
+        if not isinstance(role, str):
+            yield from parse_messages(message, f"{pointer}/{index}", skip_agent=is_prompt)
+        elif unanswered is None or not _is_known(message, role, unanswered):
+            yield from parse_message(message, f"{pointer}/{index}")
+
+
+def _is_known(message: dict[str, Json], role: str, unanswered: Container[str]) -> bool:
+    call_id = message.get("tool_call_id")
+    return role in AGENT_ROLES or (isinstance(call_id, str) and call_id not in unanswered)
 
 
 def _parse_system(span: Span) -> Iterator[MessagePart]:
@@ -303,6 +320,8 @@ def find_planning_calls(spans: Iterable[Span]) -> dict[int, Kind]:
             model_spans = between.pop(id(span.parent), [])
             kinds.update((id(facts), Kind.REASONING) for facts in model_spans[:-1])
             kinds.update((id(plan), Kind.BOOKKEEPING) for plan in model_spans[-1:])
-        elif classify_span(span) == "model":
+            continue
+        span.kind = span.kind or classify_span(span)
+        if span.kind == "model":
             between.setdefault(id(span.parent), []).append(span)
     return kinds
