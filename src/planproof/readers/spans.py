@@ -171,7 +171,8 @@ def _iter_sdk_records(source: Source) -> Iterator[tuple[str, Json]]:
 
 def _unwrap_sdk_span(span: Span) -> None:
     """Set the attributes of a span of the SDK from its data."""
-    data, pointer = span.value["span_data"], f"{span.pointer}/span_data"
+    data, pointer = span.value.get("span_data"), f"{span.pointer}/span_data"
+    data = data if is_object(data) else {}
     span.attributes, span.attributes_pointer, span.raw = dict(data), pointer, data
     kind = text_at(data, "type") or ""
     span.kind = _SDK_KINDS.get(kind, "container")
@@ -388,9 +389,7 @@ class _SpanWriter:
         elif kind == "handoff":
             self._add_handoff_span(span, self._get_scope(span.agent))
         elif kind == "guardrail":
-            self._builder.begin_turn()
-            pointer = span.pointer_to("name")
-            self._builder.add_message(Kind.SYSTEM, span.attributes["name"], pointer, kind)
+            self._add_guardrail_span(span)
 
     def _drop_unrun_code(self) -> None:
         """Turn code in texts that was not run into messages.
@@ -574,6 +573,14 @@ class _SpanWriter:
                 self._prompts.add_task(task, inside)
             if span.last_child is None:
                 self._add_model_span(span, inside)
+
+    def _add_guardrail_span(self, span: Span) -> None:
+        self._builder.begin_turn()
+        name, pointer = text_at(span.attributes, "name") or "", span.pointer_to("name")
+        draft = self._builder.add_message(Kind.SYSTEM, name, pointer, "guardrail")
+        if draft is not None:
+            is_triggered = span.attributes.get("triggered") is True
+            draft.status = EventStatus.ERROR if is_triggered else EventStatus.OK
 
     def _add_handoff_span(self, span: Span, scope: _AgentScope) -> None:
         receiver = text_at(span.attributes, "to_agent") or ""
