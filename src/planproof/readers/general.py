@@ -24,7 +24,7 @@ from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.intercode import add_arrays
 from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
-from planproof.readers.run_trees import add_runs
+from planproof.readers.spans import add_runs
 from planproof.readers.toolkit.conversation import (
     ROLES,
     TOOL_ROLES,

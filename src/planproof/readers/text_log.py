@@ -15,15 +15,16 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.markdown_chat import is_markdown_chat
 from planproof.readers.profile_reader import is_claimed_by_profile
 from planproof.readers.record_counts import count_text_lines
-from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import (
     PointerFactory,
+    make_constant_pointer,
     make_range_pointer,
     point_to_lines,
 )
 from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.text_actions import (
+    find_checklists,
     find_run_start,
     has_call,
     is_command_transcript,
@@ -453,20 +454,11 @@ class _LogWriter:
     def _add_other(self, text: str, pointer: str) -> None:
         """Add a record with an action in it, as loops of browser agents log them, or a notice."""
         builder, segments = self._builder, split_segments(text)
-        if not has_call(segments):
-            lists = list(find_checklists(text))
-            if lists:
-                builder.add_plan(text[lists[0][0] : lists[-1][1]], pointer, "log")
-            else:
-                builder.add_message(Kind.SYSTEM, text, pointer, "log")
-            return
-        builder.begin_turn()
-        with builder.reading_text(text, pointer, _AGENT):
-            for segment in segments:
-                content = text[segment.start : segment.end].strip()
-                if segment.call is not None:
-                    builder.add_call(segment.call, pointer, _AGENT)
-                elif segment.kind == "result":
-                    builder.add_result(ToolResult(content, pointer, actor="tool"))
-                else:
-                    builder.add_message(Kind.REASONING, content, pointer, _AGENT)
+        if has_call(segments):
+            builder.begin_turn()
+            pointer_for = make_constant_pointer(pointer)
+            Speakers(builder).add_segments(segments, text, pointer_for, _AGENT)
+        elif lists := list(find_checklists(text)):
+            builder.add_plan(text[lists[0][0] : lists[-1][1]], pointer, "log")
+        else:
+            builder.add_message(Kind.SYSTEM, text, pointer, "log")

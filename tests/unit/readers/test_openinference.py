@@ -6,7 +6,7 @@ import pytest
 
 from planproof.core.trace import EventStatus
 from planproof.readers.decoding.source import Source
-from planproof.readers.openinference import OpenInferenceReader
+from planproof.readers.spans import OpenInferenceReader
 from tests.unit.readers.samples import ALL, actions, brief, read
 from tests.unit.readers.span_samples import (
     SPAN_TREE,

@@ -8,7 +8,7 @@ import pytest
 from planproof.core.trace import EventStatus
 from planproof.planning.find_plan import find_declared_plan
 from planproof.readers.decoding.source import Source
-from planproof.readers.opentelemetry import OpenTelemetryReader
+from planproof.readers.spans import OpenTelemetryReader
 from tests.unit.readers.samples import ALL, actions, brief, lines, read
 from tests.unit.readers.span_samples import (
     FLAT_SPANS,

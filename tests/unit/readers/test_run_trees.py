@@ -8,7 +8,7 @@ import pytest
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import split_traces
-from planproof.readers.run_trees import RunTreeReader
+from planproof.readers.spans import RunTreeReader
 from tests.third_party import V2_TRACES, with_v2_traces
 from tests.unit.readers.samples import actions, brief, lines
 
@@ -85,7 +85,7 @@ def test_a_loop_recorded_as_a_model_call_only_contains_others() -> None:
     ]
     trace = read({"id": "t", "observations": observations})
     assert [event.pointer for event in trace.events] == [
-        "/observations/1/input",
+        "/observations/1/input/0",
         "/observations/2",
         "/observations/3/output",
     ]

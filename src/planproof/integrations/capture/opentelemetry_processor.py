@@ -10,7 +10,7 @@ from planproof.core.content import Json
 from planproof.integrations.capture.recorder import Recorder
 from planproof.integrations.hosts import import_framework, make_subclass
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.span_source import ConventionName, detect_convention
+from planproof.readers.toolkit.span import ConventionName, detect_convention
 
 
 def processor(recorder: Recorder) -> Any:

@@ -13,13 +13,14 @@ from functools import partial
 from itertools import islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, key_with_list
+from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput, UnknownName, did_you_mean
 from planproof.readers.decoding.archives import Archive
 from planproof.readers.decoding.source import Source
 from planproof.readers.recognition import Reader, detect_reader
 from planproof.readers.toolkit.entries import SNIFF_LIMIT
+from planproof.readers.toolkit.span import iter_span_records
 
 _ID_KEYS = ("instance_id", "id", "task_id", "trace_id", "eval_id")
 _WRAPPER_KEYS = ("samples", "logs")
@@ -219,53 +220,22 @@ def _format_ids(traces: Sequence[ContainedTrace]) -> str:
 _SPAN_KEYS = frozenset(
     ("span_id", "spanId", "run_type", "parentObservationId", "parent_observation_id")
 )
-_SPAN_LIST_KEYS = ("spans", "observations", "runs", "data")
-_RESOURCE_KEYS = ("resourceSpans", "resource_spans")
-_SCOPE_KEYS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 
 
 def split_by_trace_id(source: Source) -> dict[str, Json]:
-    """Map each trace id to the document with only its spans; empty if there are fewer than two."""
-    document = source.document
-    values = [value for _, value in document] if source.form == "jsonl" else document
-    batches = [values] if is_object(values) else values
-    if not is_list(batches) or not batches or not is_object(batches[0]):
-        return {}
-    apart: dict[str, Json]
-    if key := key_with_list(batches[0], _RESOURCE_KEYS):
-        resources = [item for batch in batches for item in _list_objects(batch, key)]
-        grouped = _group_items(resources, (_SCOPE_KEYS, ("spans",)))
-        apart = {id_: {key: own} for id_, own in grouped.items()}
-    else:
-        whole: dict[str, Json] = values if is_object(values) else {}
-        holder = key_with_list(whole, _SPAN_LIST_KEYS)
-        spans = whole[holder] if holder else [] if whole else batches
-        is_known = all(map(_get_trace_id, islice(spans, SNIFF_LIMIT)))
-        grouped = _group_items(spans, ()) if is_known else {}
-        apart = {id_: {**whole, holder: own} if holder else own for id_, own in grouped.items()}
-    return apart if len(apart) > 1 else {}
-
-
-def _group_items(items: list[Json], levels: Sequence[Sequence[str]]) -> dict[str, list[Json]]:
-    """Group spans, or copies of the items that hold them, by trace id.
-
-    In OTLP resources hold scopes, and scopes hold spans: `levels` are the keys of each list.
-    """
+    """Map each trace id to the list of its spans; empty if there are fewer than two."""
     apart: dict[str, list[Json]] = {}
-    for item in items:
-        if not levels:
-            # A value without an id stays with the first trace.
-            if id_ := _get_trace_id(item) or next(iter(apart), None):
-                apart.setdefault(id_, []).append(item)
-        elif key := key_with_list(item, levels[0]):
-            for id_, part in _group_items(_list_objects(item, key), levels[1:]).items():
-                apart.setdefault(id_, []).append({**item, key: part})
-    return apart
+    for number, (_, value) in enumerate(iter_span_records(source, _is_span)):
+        id_ = _get_trace_id(value)
+        if id_ is None and number < SNIFF_LIMIT:
+            return {}
+        # A value without an id stays with the first trace.
+        apart.setdefault(id_ or next(iter(apart)), []).append(value)
+    return dict(apart) if len(apart) > 1 else {}
 
 
-def _list_objects(holder: Json, key: str) -> list[dict[str, Json]]:
-    items = holder.get(key) if is_object(holder) else None
-    return [item for item in items if is_object(item)] if is_list(items) else []
+def _is_span(value: Json) -> bool:
+    return _get_trace_id(value) is not None
 
 
 def _get_trace_id(span: Json) -> str | None:

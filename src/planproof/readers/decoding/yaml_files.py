@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import ValidationError, convert
 
@@ -62,24 +62,6 @@ class _UnexpectedColon(Exception):
     """The fast parser, of YAML 1.1, refuses `{url: https://...}`, which YAML 1.2 allows."""
 
 
-class _Position(NamedTuple):
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}"
-
-
-class _Node:
-    """Where a value is, and where its items are."""
-
-    __slots__ = ("children", "position")
-
-    def __init__(self, position: _Position) -> None:
-        self.position = position
-        self.children: dict[str | int, _Node] = {}
-
-
 class YamlDocument:
     """The values of a YAML document, and where each of them is.
 
@@ -105,15 +87,13 @@ class YamlDocument:
             self.value = self._load(text, is_pure=True)
 
     def _load(self, text: str, *, is_pure: bool) -> Json:
-        self._root = _Node(_Position(1, 1))
+        self._positions: dict[YamlPath, str] = {}
         self._node_count = 0
         events = self._parse(text, is_pure=is_pure)
         next(events)  # the start of the stream
         if type(next(events)).__name__ != "DocumentStartEvent":
             raise InvalidInput("is empty.", where=self._name)
-        first = next(events)
-        self._root.position = _position_of(first)
-        value = self._build(first, events, self._root, 0)
+        value = self._build(next(events), events, ())
         next(events)
         if type(extra := next(events)).__name__ != "StreamEndEvent":
             raise InvalidInput(
@@ -139,10 +119,10 @@ class YamlDocument:
 
         Parts of the path that the document does not have are left out.
         """
-        node = self._root
+        found: YamlPath = ()
         for part in _split_path(path) if isinstance(path, str) else path:
-            node = node.children.get(part, node)
-        return f"{self._name}, {node.position}"
+            found = (*found, part) if (*found, part) in self._positions else found
+        return f"{self._name}, {self._positions[found]}"
 
     def _locate_message(self, message: str) -> InvalidInput:
         what, path = split_validation_message(message)
@@ -164,7 +144,7 @@ class YamlDocument:
         except MarkedYAMLError as error:
             marked: Any = error
             mark = marked.problem_mark or marked.context_mark
-            where = _Position(mark.line + 1, mark.column + 1) if mark else _Position(1, 1)
+            where = _format_mark(mark) if mark else "line 1, column 1"
             problem = str(marked.problem or marked.context)
             if "':'" in problem and not is_pure and len(text) <= _MAX_PURE_CHARS:
                 raise _UnexpectedColon from error
@@ -176,9 +156,10 @@ class YamlDocument:
         except (YAMLError, ValueError) as error:
             raise InvalidInput(f"is not valid YAML: {error}.", where=self._name) from error
 
-    def _build(self, event: Any, events: Iterator[Any], node: _Node, depth: int) -> Json:
+    def _build(self, event: Any, events: Iterator[Any], path: YamlPath) -> Json:
+        self._positions.setdefault(path, _position_of(event))
         self._node_count += 1
-        if depth > _MAX_DEPTH or self._node_count > self._max_nodes:
+        if len(path) > _MAX_DEPTH or self._node_count > self._max_nodes:
             raise InvalidInput(
                 f"has more than {_MAX_DEPTH} levels or {self._max_nodes:,} values.",
                 where=self._name,
@@ -196,24 +177,18 @@ class YamlDocument:
         if kind == "SequenceStartEvent":
             items: list[Json] = []
             while type(item := next(events)).__name__ != "SequenceEndEvent":
-                child = node.children[len(items)] = _Node(_position_of(item))
-                items.append(self._build(item, events, child, depth + 1))
+                items.append(self._build(item, events, (*path, len(items))))
             return items
-        return self._build_mapping(events, node, depth)
-
-    def _build_mapping(self, events: Iterator[Any], node: _Node, depth: int) -> dict[str, Json]:
         values: dict[str, Json] = {}
-        while type(key_event := next(events)).__name__ != "MappingEndEvent":
-            child = _Node(_position_of(key_event))
-            key = self._build(key_event, events, child, depth + 1)
+        while type(item := next(events)).__name__ != "MappingEndEvent":
+            where = f"{self._name}, {_position_of(item)}"
+            # A key is where its value is, for the reader of an error.
+            key = self._build(item, events, (*path, getattr(item, "value", "")))
             if not isinstance(key, str):
-                raise InvalidInput("a key must be text.", where=f"{self._name}, {child.position}")
+                raise InvalidInput("a key must be text.", where=where)
             if key in values:
-                raise InvalidInput(
-                    f"the key `{key}` occurs twice.", where=f"{self._name}, {child.position}"
-                )
-            node.children[key] = child
-            values[key] = self._build(next(events), events, child, depth + 1)
+                raise InvalidInput(f"the key `{key}` occurs twice.", where=where)
+            values[key] = self._build(next(events), events, (*path, key))
         return values
 
 
@@ -222,6 +197,9 @@ def _split_path(path: str) -> Iterator[str | int]:
         yield int(match[1]) if match[1] else match[2]
 
 
-def _position_of(event: Any) -> _Position:
-    mark = event.start_mark
-    return _Position(mark.line + 1, mark.column + 1)
+def _position_of(event: Any) -> str:
+    return _format_mark(event.start_mark)
+
+
+def _format_mark(mark: Any) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}"

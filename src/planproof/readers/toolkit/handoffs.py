@@ -22,7 +22,7 @@ class Handoffs:
 
     def find_parent_call(self, agent: str) -> EventDraft | None:
         """Return the call that started an agent, or None if there was no hand-off to it."""
-        key = _normalize_name(agent)
+        key = normalize_name(agent)
         parent = self._call_by_agent.get(key)
         if parent is None:
             self._active_agents.add(key)
@@ -33,7 +33,7 @@ class Handoffs:
         receiver = receiver or get_receiver(call)
         if receiver is None:
             return False
-        key = _normalize_name(receiver)
+        key = normalize_name(receiver)
         before = self._call_by_agent.get(key)
         # An agent that was active before gets the work back; it is not started.
         if key not in self._active_agents and (before is None or before.actor == call.actor):
@@ -59,5 +59,6 @@ def _parse_receiver(tool: str) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _normalize_name(agent: str) -> str:
+def normalize_name(agent: str) -> str:
+    """Return the name of an agent as it is written in the name of a tool."""
     return _NON_WORD.sub("_", agent).strip("_").lower()

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from planproof.core.content import Json
 from planproof.core.json_values import is_object, parse_embedded_json, text_at
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.json_answers import add_structured_answer
@@ -29,6 +28,7 @@ from planproof.readers.toolkit.prose_actions import (
 from planproof.readers.toolkit.text_actions import (
     Segment,
     add_element_target,
+    find_checklists,
     has_call,
     split_segments,
 )
@@ -133,18 +133,19 @@ class Speakers:
         # One report answers both code and calls: the calls count only if the code was not run.
         add_unrun = partial(self._add_unrun, text, pointer_for, who)
         if not self.code_runs.add_code(text, pointer_for, who, add_unrun):
-            self._add_segments(split_segments(text), text, pointer_for, who)
+            self.add_segments(split_segments(text), text, pointer_for, who)
 
     def _add_unrun(self, text: str, pointer_for: PointerFactory, who: str) -> None:
         segments = split_segments(text)
         if has_call(segments):
-            self._add_segments(segments, text, pointer_for, who)
+            self.add_segments(segments, text, pointer_for, who)
         else:
             self._builder.add_message(Kind.MESSAGE, text.strip(), pointer_for(0, len(text)), who)
 
-    def _add_segments(
+    def add_segments(
         self, segments: list[Segment], text: str, pointer_for: PointerFactory, who: str
     ) -> None:
+        """Add the segments of a turn, with the calls in it."""
         # A named agent speaks to others: its text is a message even next to a call.
         thinks = who == "assistant" and has_call(segments)
         with self._builder.reading_text(text, pointer_for(0, len(text)), who):

@@ -581,6 +581,19 @@ def parse_action_text(action: str) -> ToolCall | None:
     return ToolCall(bare.split(None, 1)[0][:_MAX_NAME_LENGTH], text=bare)
 
 
+_MARK = r"(?:[ xX✓✔✗✘→>~!\-✅❌⏳]\ufe0f?|->|)"
+_ITEM = rf"[ \t]{{0,40}}(?:\d{{1,3}}[.)]|[-*•])[ \t]{{1,8}}\[{_MARK}\][ \t]"
+_CHECKLIST = re.compile(
+    rf"^{_ITEM}[^\n]*+(?:\n(?:{_ITEM}|[ \t]{{2,40}}[^ \t\n])[^\n]*+)*+", re.MULTILINE
+)
+
+
+def find_checklists(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each checklist: steps with marks, printed as work proceeds."""
+    # Searching for a single letter takes a fraction of the time.
+    return (match.span() for match in (_CHECKLIST.finditer(text) if "]" in text else ()))
+
+
 _PROGRAM_OUTPUT = re.compile(
     r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
     r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b|code output:|the script ran"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.toolkit.span_source import build_span_tree
+from planproof.readers.toolkit.span import build_span_tree
 
 
 def span(name: str, start: Any = None, parent: Any = None, **more: Any) -> dict[str, Any]:
