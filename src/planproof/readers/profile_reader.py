@@ -13,12 +13,13 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
-from planproof.readers.profile import Detect, Profile, Repeats
+from planproof.readers.profile import Detect, Profile
 from planproof.readers.profile_events import CompiledRules, ProfileRun
 from planproof.readers.toolkit.printed_text import PrintedValues, split_lines
 from planproof.readers.toolkit.profile_paths import (
@@ -27,8 +28,6 @@ from planproof.readers.toolkit.profile_paths import (
     Node,
     as_tuple,
     compile_field,
-    get_text,
-    get_value,
     iter_children,
     parse_path,
     parse_paths,
@@ -195,10 +194,10 @@ class ProfileReader:
         return self._unwrap(records)
 
     def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
-        inner = self.profile.unwrap
-        if inner is None:
+        if self.profile.unwrap is None:
             return records
-        return (get_value(inner, record, record) or record for record in records)
+        find = compile_field(self.profile.unwrap).get
+        return (find(record, record) or record for record in records)
 
     def _find_records(self, source: Source) -> Iterator[Node]:
         for record in self._iter_listed(source):
@@ -237,17 +236,23 @@ class ProfileReader:
         places_by_key: dict[str, list[int]] = {}
         merged: list[Node] = []
         restart, keyed = CompiledCondition(repeats.restart), CompiledCondition(repeats.when)
+        key, same_field = compile_field(repeats.key), compile_field(repeats.same)
+
+        def get_same(record: Node) -> Json:
+            found = same_field.get(record, record)
+            return found and found.value
+
         for record in records:
             if repeats.restart and restart.holds(record, record):
                 places_by_key.clear()
-            is_keyed = keyed.holds(record, record)
-            identity = get_text(repeats.key, record, record) if is_keyed else None
+            identity = key.get_text(record, record) if keyed.holds(record, record) else None
             if identity is None:
                 merged.append(record)
                 continue
             places = places_by_key.setdefault(identity, [])
             # A call and its result may have the same key.
-            same = (at for at in places[-_MAX_PLACES:] if _is_same(repeats, merged[at], record))
+            recent = places[-_MAX_PLACES:]
+            same = (at for at in recent if get_same(merged[at]) == get_same(record))
             place = next(same, None)
             if place is None:
                 places.append(len(merged))
@@ -262,16 +267,12 @@ class ProfileReader:
         return iter(merged)
 
 
-def _is_same(repeats: Repeats, one: Node, other: Node) -> bool:
-    first, second = get_value(repeats.same, one, one), get_value(repeats.same, other, other)
-    return (first and first.value) == (second and second.value)
-
-
 def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:
     """Yield records in the order of their values at a path: numbers, or texts such as times."""
     ranks: list[tuple[float, str]] = []
+    get_text = compile_field(key).get_text
     for node in records:
-        text = get_text(key, node, node)
+        text = get_text(node, node)
         if text is not None:
             rank = (float(text), "") if _NUMBER.fullmatch(text) else (inf, text)
         else:

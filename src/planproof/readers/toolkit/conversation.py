@@ -69,6 +69,8 @@ _RESULT_PREFIX = re.compile(
     r"|\[?(?:tool|function|command) (?:result|output|response)\b|exit ?code:)",
     re.IGNORECASE,
 )
+# Of tags, fences, brackets, JSON, prompts, and labels such as `Action 1`.
+_CALL_MARKS = "<`([{>:A"
 _RESULT_INITIALS = frozenset("oOeE<[tTfFcC")
 
 
@@ -118,12 +120,14 @@ class Conversation:
 
     def add_text(self, text: str, pointer: str, actor: str) -> list[EventDraft]:
         """Add a text with the calls recognised in it; return the drafts of its prose."""
-        value = parse_embedded_json(text)
+        # A third of all texts have none of the characters without which nothing is a call.
+        has_mark = any(mark in text for mark in _CALL_MARKS)
+        value = parse_embedded_json(text) if has_mark else None
         if is_object(value):
             with self._builder.reading_text(text, pointer, actor):
                 if add_structured_answer(self._builder, value, pointer, actor):
                     return []
-        if is_plain_text(text):
+        if not has_mark or is_plain_text(text):
             draft = self._builder.add_message(_MESSAGE, text.strip(), pointer, actor)
             return [draft] if draft is not None else []
         segments = split_segments(text)

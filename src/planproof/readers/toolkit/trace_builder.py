@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
 
 from msgspec import Struct, structs
 
@@ -58,21 +56,26 @@ class ToolResult(Struct):
     images: tuple[Image, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
 class _TextCalls:
     """A text in which calls were recognised, and the drafts created for it.
 
     `results` are results of these calls from outside the text, each with the draft before it.
     """
 
-    text: str
-    pointer: str
-    actor: str | None
-    turn: int
-    drafts: list[EventDraft] = field(default_factory=list[EventDraft])
-    results: list[tuple[EventDraft, ToolResult]] = field(
-        default_factory=list[tuple[EventDraft, ToolResult]]
-    )
+    def __init__(self, builder: TraceBuilder, text: str, pointer: str, actor: str | None) -> None:
+        self._builder = builder
+        self.text, self.pointer, self.actor, self.turn = text, pointer, actor, builder.turn
+        self.drafts: list[EventDraft] = []
+        self.results: list[tuple[EventDraft, ToolResult]] = []
+
+    # Every text of an agent is read in this context: written out, it takes a third of the time.
+    def __enter__(self) -> None:
+        self._builder.current_text = self
+        self._first = len(self._builder.drafts)
+
+    def __exit__(self, *error: object) -> None:
+        self._builder.current_text = None
+        self.drafts = self._builder.drafts[self._first :]
 
 
 class TraceBuilder:
@@ -100,7 +103,7 @@ class TraceBuilder:
         self._unanswered: OrderedDict[int, EventDraft] = OrderedDict()
         self._callers: set[tuple[str | None, str]] = set()
         self._text_calls: dict[int, _TextCalls] = {}
-        self._current_text: _TextCalls | None = None
+        self.current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
         self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
         self._answered_forms: dict[str | None, set[str]] = {}
@@ -117,9 +120,12 @@ class TraceBuilder:
 
     def add_draft(self, draft: EventDraft) -> EventDraft:
         """Add an event to the current turn."""
-        draft.turn = draft.turn or self.turn
-        draft.time = draft.time or self.time
-        draft.parent = draft.parent or self.parent
+        if not draft.turn:
+            draft.turn = self.turn
+        if draft.time is None:
+            draft.time = self.time
+        if draft.parent is None:
+            draft.parent = self.parent
         self.drafts.append(draft)
         return draft
 
@@ -151,10 +157,10 @@ class TraceBuilder:
         )
         # Separate, so that a call recognised in a text never takes the result of a recorded call.
         waiting, by_id = self._unanswered, self._calls_by_id
-        if self._current_text is not None:
+        if self.current_text is not None:
             waiting, by_id = self._unanswered_in_text, self._text_calls_by_id
             draft.recognition = call.recognition or "text"
-            self._text_calls[id(draft)] = self._current_text
+            self._text_calls[id(draft)] = self.current_text
         elif recorded:
             self._callers.add((actor, call.name))
         if waiting and next(iter(waiting.values())).turn != self.turn:
@@ -174,16 +180,11 @@ class TraceBuilder:
             ToolCall(receiver or "hand-off", text=task), pointer, actor, recorded=False
         )
 
-    @contextmanager
-    def reading_text(self, text: str, pointer: str, actor: str | None) -> Generator[None]:
+    def reading_text(
+        self, text: str, pointer: str, actor: str | None
+    ) -> AbstractContextManager[None]:
         """Mark the drafts added in this context as recognised in this text of an agent."""
-        first = len(self.drafts)
-        text_calls = self._current_text = _TextCalls(text, pointer, actor, self.turn)
-        try:
-            yield
-        finally:
-            self._current_text = None
-            text_calls.drafts = self.drafts[first:]
+        return _TextCalls(self, text, pointer, actor)
 
     def drop_last(self, draft: EventDraft) -> bool:
         """Remove the last event, to add it again in another form; False if it is another one."""
@@ -217,7 +218,7 @@ class TraceBuilder:
             return self._add_unmatched_result(result)
         if self._text_calls:
             text_calls = self._text_calls.get(id(draft))
-            if text_calls is not None and text_calls is not self._current_text:
+            if text_calls is not None and text_calls is not self.current_text:
                 text_calls.results.append((self.drafts[-1], result))
                 self._answered_forms.setdefault(text_calls.actor, set()).add(draft.recognition)
         if draft.output_pointer is not None:
@@ -290,7 +291,9 @@ class TraceBuilder:
 
     def map_pointers(self, locate: Callable[[str], str]) -> None:
         """Replace all pointers, for a source that was read in another form."""
-        self._skipped = [replace(part, pointer=locate(part.pointer)) for part in self._skipped]
+        self._skipped = [
+            structs.replace(part, pointer=locate(part.pointer)) for part in self._skipped
+        ]
         for draft in self.drafts:
             draft.pointer = locate(draft.pointer)
             if draft.output_pointer is not None:
@@ -304,12 +307,27 @@ class TraceBuilder:
             self._drop_forged_calls()
             self._mark_unverified_calls()
         ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
-        events: list[Event] = []
-        for draft in self.drafts:
-            fields: dict[str, Any] = structs.asdict(draft)
-            fields["id"] = ids[id(draft)]
-            fields["parent"] = None if draft.parent is None else ids[id(draft.parent)]
-            events.append(Event(**fields))
+        # By keyword: a quarter of the time that `Event(**structs.asdict(draft))` takes.
+        events = [
+            Event(
+                id=f"e{number}",
+                kind=draft.kind,
+                pointer=draft.pointer,
+                name=draft.name,
+                actor=draft.actor,
+                text=draft.text,
+                arguments=draft.arguments,
+                output=draft.output,
+                output_pointer=draft.output_pointer,
+                status=draft.status,
+                time=draft.time,
+                parent=None if draft.parent is None else ids[id(draft.parent)],
+                turn=draft.turn,
+                images=draft.images,
+                recognition=draft.recognition,
+            )
+            for number, draft in enumerate(self.drafts, 1)
+        ]
         return Trace(tuple(events), reader, tuple(self._skipped))
 
     def _drop_forged_calls(self) -> None:
