@@ -341,11 +341,13 @@ class ProfileRun:
         for record, after in pairwise([*listed, None]) if rules.need_next else ():
             if record is not None:
                 record.after = after
+        is_all_over = False
         for record in listed:
             self._begin_record(record)
-            for rule, end in rules.ending_rules:
-                if rule not in self._over and end.holds(record, record):
+            for rule, end in rules.ending_rules if not is_all_over else ():
+                if end.holds(record, record):
                     self._over.add(rule)
+                    is_all_over = len(self._over) == len(rules.ending_rules)
             before = self._builder.change_count
             self.apply_first(rules.index, record)
             if self._builder.change_count == before:

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
 from itertools import chain, islice
-from math import inf
+from math import inf, isfinite
 from typing import Any, cast
 
 from msgspec import Struct
@@ -31,6 +31,7 @@ from planproof.readers.toolkit.profile_paths import (
     iter_children,
     parse_path,
     parse_paths,
+    value_text,
 )
 from planproof.readers.toolkit.text_blocks import compile_patterns, matches_any
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -200,34 +201,32 @@ class ProfileReader:
         return (find(record, record) or record for record in records)
 
     def _find_records(self, source: Source) -> Iterator[Node]:
-        for record in self._iter_listed(source):
-            if is_list(record.value) and self.profile.form == "jsonl":
-                yield from iter_children(record)  # a batch of records
-            else:
-                yield record
+        records = self._list_records(source)
+        if self.profile.form != "jsonl":
+            return iter(records)
+        # A list among the lines is a batch of records.
+        batches = (iter_children(r) if is_list(r.value) else (r,) for r in records)
+        return chain.from_iterable(batches)
 
-    def _iter_listed(self, source: Source) -> Iterator[Node]:
+    def _list_records(self, source: Source) -> Iterable[Node]:
         if source.form == "jsonl":
-            for line, value in source.document:
-                yield Node(value, f"L{line}")
-            return
+            return (Node(value, f"L{line}") for line, value in source.document)
         if source.form == "text":
-            yield from self._iter_values(PrintedValues(source.document).values)
-            return
+            return self._iter_values(PrintedValues(source.document).values)
         whole = Node(source.document, "")
-        if self.profile.form == "jsonl" and is_list(source.document):
-            yield from iter_children(whole)
-        elif self.profile.form == "jsonl" and self.profile.records == "*":
-            yield whole  # JSON Lines of one line are JSON
-        else:
-            records = self._iter_values([whole])
-            first = next(records, whole if self.profile.form == "jsonl" else None)
-            yield from () if first is None else chain([first], records)
+        if self.profile.form == "json":
+            return self._iter_values([whole])
+        if is_list(source.document):
+            return iter_children(whole)
+        if self.profile.records == "*":
+            return (whole,)  # JSON Lines of one line are JSON
+        records = self._iter_values([whole])
+        return chain([next(records, whole)], records)
 
     def _iter_values(self, values: Iterable[Node]) -> Iterator[Node]:
-        for value in values:
-            for path in as_tuple(self.profile.records):
-                yield from parse_path(path).every(value, value)
+        paths = tuple(map(parse_path, as_tuple(self.profile.records)))
+        found = (path.every(value, value) for value in values for path in paths)
+        return chain.from_iterable(found)
 
     def _merge_repeats(self, records: Iterator[Node], builder: TraceBuilder) -> Iterator[Node]:
         repeats = self.profile.repeats
@@ -270,10 +269,14 @@ class ProfileReader:
 def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:
     """Yield records in the order of their values at a path: numbers, or texts such as times."""
     ranks: list[tuple[float, str]] = []
-    get_text = compile_field(key).get_text
+    find = compile_field(key).get
     for node in records:
-        text = get_text(node, node)
-        if text is not None:
+        found = find(node, node)
+        value = None if found is None else found.value
+        if isinstance(value, float) and isfinite(value):
+            rank = (value, "")
+        elif value is not None:
+            text = value_text(value)
             rank = (float(text), "") if _NUMBER.fullmatch(text) else (inf, text)
         else:
             rank = ranks[-1] if ranks else (0.0, "")

@@ -107,7 +107,9 @@ class Conversation:
         role = message.get("role")
         if not isinstance(role, str) or role not in ROLES:
             role = get_role(message)
-        if role in TOOL_ROLES:
+        if role in AGENT_ROLES:
+            self._add_agent_message(message, pointer, turn)
+        elif role in TOOL_ROLES:
             self._add_tool_message(message, pointer)
         elif role in USER_ROLES:
             self._add_user_message(message, pointer)
@@ -322,7 +324,7 @@ class Conversation:
             self._builder.skip(pointer, "tool call without a name")
         else:
             self._builder.add_call(call, pointer, actor)
-            if is_object(value) and call.id and value.get("result") is not None:
+            if call.id and is_object(value) and value.get("result") is not None:
                 # A tool that the provider ran: call and result are one part.
                 self.add_result(value, pointer)
 

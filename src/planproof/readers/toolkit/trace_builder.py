@@ -93,9 +93,9 @@ class TraceBuilder:
         self.time: str | None = None
         self.parent: EventDraft | None = None
         self.call_count = 0
+        self.change_count = 0
+        """A counter that grows with each addition or skipped part."""
         self._skipped = list(skipped)
-        # Parts skipped earlier do not count as changes of this builder.
-        self._other_changes = -len(self._skipped)
         self._turn_by_key: dict[str, int] = {}
         self._last_turn = 0
         # The calls of each turn apart: an id that is used again is that of the newest turn.
@@ -126,6 +126,7 @@ class TraceBuilder:
             draft.time = self.time
         if draft.parent is None:
             draft.parent = self.parent
+        self.change_count += 1
         self.drafts.append(draft)
         return draft
 
@@ -191,13 +192,12 @@ class TraceBuilder:
         if not self.drafts or self.drafts[-1] is not draft:
             return False
         self.drafts.pop()
-        self._other_changes += 1
         self.turn = draft.turn
         return True
 
     def replace_drafts(self, start: int, end: int, drafts: list[EventDraft]) -> None:
         """Put other events in the place of those from `start` to `end`."""
-        self._other_changes += end - start
+        self.change_count += len(drafts)
         self.drafts[start:end] = drafts
 
     def add_again(self, index: int, add: Callable[[], None]) -> None:
@@ -212,7 +212,7 @@ class TraceBuilder:
 
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
-        self._other_changes += 1
+        self.change_count += 1
         draft = self._pop_matching_call(result)
         if draft is None:
             return self._add_unmatched_result(result)
@@ -233,7 +233,7 @@ class TraceBuilder:
 
     def answer(self, draft: EventDraft, result: ToolResult) -> None:
         """Attach a result to a call that is known."""
-        self._other_changes += 1
+        self.change_count += 1
         self._unanswered.pop(id(draft), None)
         self._unanswered_in_text.pop(id(draft), None)
         draft.set_output(result.text, result.pointer, result.status)
@@ -243,14 +243,9 @@ class TraceBuilder:
         """Add a result that belongs to no call."""
         return self._add_unmatched_result(ToolResult(text, pointer, actor=actor))
 
-    @property
-    def change_count(self) -> int:
-        """A counter that grows with each addition or skipped part."""
-        return len(self.drafts) + len(self._skipped) + self._other_changes
-
     def mark_deferred(self) -> None:
         """Count a change for input that was understood but is added only later."""
-        self._other_changes += 1
+        self.change_count += 1
 
     def has_unanswered_calls(self) -> bool:
         """Return whether calls of the last calling turn still lack results."""
@@ -268,6 +263,7 @@ class TraceBuilder:
 
     def skip(self, pointer: str, why: str, *, repeats: bool = False) -> None:
         """Record a part of the source that yields no event."""
+        self.change_count += 1
         self._skipped.append(SkippedPart(pointer, why, repeats))
 
     @contextmanager
