@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise, takewhile
 from textwrap import dedent
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time
@@ -37,8 +37,6 @@ from planproof.readers.toolkit.profile_paths import (
     Field,
     Node,
     Path,
-    Shape,
-    always,
     compile_field,
     parse_paths,
     value_text,
@@ -53,10 +51,6 @@ _AGENT = "assistant"
 _UNKNOWN_CODE = "-1"
 # Of one turn: more are not searched for a text that repeats their output.
 _MAX_CALLS = 64
-# Records have few shapes; those of a source that has many are not kept.
-_MAX_SHAPES = 500
-_MAX_SHAPE_KEYS = 60
-_MAX_SHAPE_LENGTH = 2_000
 # The texts of a rule in the order of their events, each with its fixed actor.
 _TEXT_KINDS = (
     ("system", Kind.SYSTEM, "system"),
@@ -135,7 +129,8 @@ class _Call(_Outcome):
             return None
         arguments, text = self._get_arguments(node, record)
         if self.text.is_given:
-            text = dedent(self.text.get_text(node, record) or text)
+            text = self.text.get_text(node, record) or text
+            text = dedent(text) if text[:1].isspace() else text
         return ToolCall(name, arguments, text, identity)
 
     def _get_arguments(self, node: Node, record: Node) -> tuple[Json, str]:
@@ -165,25 +160,10 @@ class CompiledRule:
 
     def __init__(self, rule: Rule) -> None:
         self.condition = CompiledCondition(rule.when)
+        self.holds = self.condition.holds
         self.paths = None if rule.at is None else parse_paths(rule.at)
         self.up_to = CompiledCondition(rule.up_to) if rule.up_to else None
         self.parts = list(_compile_parts(rule))
-
-    def narrow_parts(self, shape: Shape) -> list[_Part]:
-        """Return the parts without those that objects of this shape can't have."""
-        if self.paths is not None:
-            return self.parts
-        narrowed: list[_Part] = []
-        for add, part in self.parts:
-            if isinstance(part, CompiledRule):
-                holds = part.condition.narrow(shape, None, None)
-                if holds is always and part.paths is None:
-                    narrowed += part.narrow_parts(shape)
-                elif holds is not None:
-                    narrowed.append((add, part))
-            elif not isinstance(part, _Text) or part.text.can_have(shape):
-                narrowed.append((add, part))
-        return narrowed
 
 
 _Part: TypeAlias = "tuple[Callable[[ProfileRun, Any, Node], None], Any]"
@@ -213,60 +193,38 @@ def _compile_parts(rule: Rule) -> Iterator[_Part]:
         yield ProfileRun.apply_first, RuleIndex(rule.rules)
 
 
-class _Candidate(NamedTuple):
-    """A rule that may fit objects of a shape, with what is left to test, and what it can add."""
-
-    holds: Callable[[Node, Node], bool]
-    rule: CompiledRule
-    parts: list[_Part]
-
-
 class RuleIndex:
-    """Rules of which the first that fits is applied, by the shape of an object.
+    """Rules of which the first that fits is applied, by the text that most of them ask for.
 
-    Its keys, the types of their values, and the text at the key that most rules test, such as
-    `type`, decide most conditions. So for each shape only the rules that may fit are tried, and
-    only what is left of them is tested.
+    Formats tell their records apart by one key, such as `type`. Looking it up once leaves few
+    rules to try.
     """
 
     def __init__(self, listed: Sequence[Rule]) -> None:
         self.rules = list(map(CompiledRule, listed))
         keys = Counter(key for rule in self.rules for key in rule.condition.texts)
         self._key = keys.most_common(1)[0][0] if keys else None
-        tested = [rule.condition.texts.get(self._key, ()) for rule in self.rules if self._key]
-        self._texts = frozenset(chain.from_iterable(tested))
-        self._candidates = [_Candidate(r.condition.holds, r, r.parts) for r in self.rules]
-        self._by_shape: dict[tuple[str | type | None, ...], list[_Candidate]] = {}
+        asked = [rule.condition.texts.get(self._key or "") for rule in self.rules]
+        self._rules_by_text = {
+            text: [
+                rule
+                for rule, texts in zip(self.rules, asked, strict=True)
+                if not texts or text in texts
+            ]
+            for text in chain.from_iterable(texts for texts in asked if texts)
+        }
 
-    def find(self, node: Node, record: Node, over: set[CompiledRule]) -> _Candidate | None:
+    def find(self, node: Node, record: Node, over: set[CompiledRule]) -> CompiledRule | None:
         """Return the first rule whose condition holds, unless it is `over`."""
-        value, candidates = node.value, self._candidates
-        if value.__class__ is dict and len(value) <= _MAX_SHAPE_KEYS:
+        rules, value = self.rules, node.value
+        if self._key is not None and value.__class__ is dict:
             text = value.get(self._key)
-            if text.__class__ is not str or text not in self._texts:
-                text = None
-            shape = (text, *value, *map(type, value.values()))
-            found = self._by_shape.get(shape)
-            candidates = self._narrow(shape, value, text) if found is None else found
-        for candidate in candidates:
-            if candidate.holds(node, record) and candidate.rule not in over:
-                return candidate
+            if text.__class__ is str:
+                rules = self._rules_by_text.get(text, rules)
+        for rule in rules:
+            if rule.holds(node, record) and rule not in over:
+                return rule
         return None
-
-    def _narrow(
-        self, key: tuple[str | type | None, ...], value: dict[str, Json], text: str | None
-    ) -> list[_Candidate]:
-        """Return the rules that may fit an object, narrowed to its shape."""
-        shape: Shape = {name: item.__class__ for name, item in value.items()}
-        candidates: list[_Candidate] = []
-        for rule in self.rules:
-            holds = rule.condition.narrow(shape, self._key, text)
-            if holds is not None:
-                candidates.append(_Candidate(holds, rule, rule.narrow_parts(shape)))
-        # What is kept is bounded: the keys come from the source.
-        if len(self._by_shape) < _MAX_SHAPES and sum(map(len, shape)) <= _MAX_SHAPE_LENGTH:
-            self._by_shape[key] = candidates
-        return candidates
 
 
 class CompiledRules:
@@ -381,8 +339,7 @@ class ProfileRun:
         self._begin_record(record, is_part=bool(inherited))
         self._block = block
         before = self._builder.change_count
-        rule = self._rules.blocks[id(block.block)]
-        self._apply(rule.paths, rule.parts, record)
+        self._apply(self._rules.blocks[id(block.block)], record)
         if inner:
             fields = record.value if is_object(record.value) else {}
             self.read_lines(block.block.blocks, inner, fields)
@@ -433,9 +390,9 @@ class ProfileRun:
 
     def apply_first(self, rules: RuleIndex, node: Node) -> None:
         """Apply the first rule that fits."""
-        found = rules.find(node, self._record, self._over)
-        if found is not None:
-            self._apply(found.rule.paths, found.parts, node)
+        rule = rules.find(node, self._record, self._over)
+        if rule is not None:
+            self._apply(rule, node)
             return
         kind = _describe_record(node.value)
         self._unknown[kind] += 1
@@ -443,18 +400,18 @@ class ProfileRun:
 
     def apply_if(self, rule: CompiledRule, node: Node) -> None:
         """Apply a rule if its condition holds."""
-        if rule.condition.holds(node, self._record):
-            self._apply(rule.paths, rule.parts, node)
+        if rule.holds(node, self._record):
+            self._apply(rule, node)
 
-    def _apply(self, paths: Sequence[Path] | None, parts: list[_Part], node: Node) -> None:
-        """Add what a rule says of a node, or of the values at some paths in it."""
-        if paths is None:
-            for add, part in parts:
+    def _apply(self, rule: CompiledRule, node: Node) -> None:
+        """Add what a rule says of a node, or of the values at its paths."""
+        if rule.paths is None:
+            for add, part in rule.parts:
                 add(self, part, node)
             return
-        for path in paths:
+        for path in rule.paths:
             for target in path.every(node, self._record):
-                for add, part in parts:
+                for add, part in rule.parts:
                     add(self, part, target)
 
     def skip_node(self, rule: Rule, node: Node) -> None:
@@ -533,9 +490,10 @@ class ProfileRun:
 
     def _repeats_outputs(self, text: str) -> bool:
         """Return whether a text is the output of the last calls."""
-        drafts, last = islice(reversed(self._builder.drafts), _MAX_CALLS), self._last_call
+        last = self._last_call
         if last is None or last is not self._builder.drafts[-1]:
             return False
+        drafts = islice(reversed(self._builder.drafts), _MAX_CALLS)
         calls = [d for d in takewhile(lambda d: d.turn == last.turn, drafts) if d.output]
         return bool(calls) and text.strip() == "\n".join(d.output for d in reversed(calls)).strip()
 

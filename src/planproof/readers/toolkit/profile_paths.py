@@ -214,18 +214,12 @@ class CompiledField:
         sources = [] if field is None else list(map(_compile_source, as_tuple(field)))
         paths = [source for source, _ in sources if isinstance(source, Path)]
         self.is_given = bool(sources)
-        # Of an object, one of these paths must have a value; None if there may always be one.
-        self._paths = paths if len(paths) == len(sources) else None
         self.get = self.get_text = self.get_empty = _find_nothing
         if sources:
             choice = _Choice(sources, paths)
             self.get, self.get_text, self.get_empty = choice.get, choice.get_text, choice.get_empty
         if len(paths) == 1 == len(sources) and sources[0][1] is None:
             self.get, self.get_text = _compile_single(paths[0])
-
-    def can_have(self, shape: Shape) -> bool:
-        """Return whether objects of this shape may have a value here."""
-        return self._paths is None or not all(leads_nowhere(path, shape) for path in self._paths)
 
 
 def _find_nothing(node: Node, record: Node) -> None:
@@ -482,84 +476,26 @@ class CompiledCondition:
     """A condition with its paths parsed; `holds` tells whether all of it does."""
 
     def __init__(self, condition: Condition) -> None:
-        self._tests = [(parse_paths(paths), test) for paths, test in condition.items()]
-        self.holds = _join_tests([_compile_test(paths, test) for paths, test in self._tests])
+        tests = [(parse_paths(paths), test) for paths, test in condition.items()]
+        self.holds = _join_tests([_compile_test(paths, test) for paths, test in tests])
         self.texts = {
             paths[0].key: as_tuple(test)
-            for paths, test in self._tests
+            for paths, test in tests
             if not isinstance(test, Test)
             and len(paths[0].steps) == len(paths) == 1
             and paths[0].key
         }
         """The texts of which one must be at a key."""
 
-    def narrow(self, shape: Shape, known: str | None, text: str | None) -> _Test | None:
-        """Return what is left to test of objects of this shape; None if it can't hold.
-
-        At the key `known`, they have this text; None if that is not known.
-        """
-        left: list[_Test] = []
-        for paths, test in self._tests:
-            results = {
-                path: _decide(path, test, shape, text if path.key == known else None)
-                for path in paths
-            }
-            undecided = tuple(path for path, result in results.items() if result is None)
-            if True in results.values():
-                continue
-            if not undecided:
-                return None
-            left.append(_compile_test(undecided, test))
-        return _join_tests(left)
-
-
-Shape: TypeAlias = dict[str, type]
-"""The keys of an object, with the types of their values."""
-
-
-def leads_nowhere(path: Path, shape: Shape) -> bool:
-    """Return whether a path can't have a value in objects of this shape."""
-    if path.key is None:
-        return False
-    kind, steps = shape.get(path.key), path.steps
-    is_inside = len(steps) > 1 and not steps[1].startswith("@")
-    return kind is None or (is_inside and kind not in (dict, list))
-
-
-def _decide(
-    path: Path, test: str | tuple[str, ...] | Test, shape: Shape, text: str | None
-) -> bool | None:
-    """Return whether the value at a path meets a test, if that is known by the shape alone."""
-    holds = _compile_value_test(test)
-    if leads_nowhere(path, shape):
-        return "*" not in path.steps and holds(MISSING)
-    if path.key is None or len(path.steps) > 1:
-        return None
-    kind = shape[path.key]
-    if kind is NoneType or text is not None:
-        return holds(text)
-    if not isinstance(test, Test):
-        return None
-    if test.exists is False or (
-        test.kind and _KINDS.get(kind, "number") not in as_tuple(test.kind)
-    ):
-        return False
-    return True if test == Test(exists=test.exists, kind=test.kind) else None
-
 
 def _join_tests(tests: list[_Test]) -> _Test:
     """Return a test that holds if all do."""
     if not tests:
-        return always
+        return lambda node, record: True
     if len(tests) == 1:
         return tests[0]
     first, others = tests[0], _join_tests(tests[1:])
     return lambda node, record: first(node, record) and others(node, record)
-
-
-def always(node: Node, record: Node) -> bool:
-    """Return True: the test of a condition without any."""
-    return True
 
 
 def _compile_test(paths: tuple[Path, ...], test: str | tuple[str, ...] | Test) -> _Test:
