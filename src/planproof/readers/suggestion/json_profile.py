@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal, TypeAlias, cast
 
 from planproof.core.content import Json
@@ -47,7 +47,15 @@ _Condition: TypeAlias = dict[str, Yaml]
 
 _MAX_PART_DEPTH = 3
 _MAX_GROUPS = 40
-_MOST_BY_PLACE = 0.8
+_MAX_VISITS = 50_000
+_MAX_DEPTH = 6
+_MAX_REPEATS = 20
+_MOST = 0.8
+_INSIDE = 1_000_000
+_EVENT_KEYS = frozenset("thought observation action tool_calls function_call tool_name".split())
+_TIME_KEYS = ("timestamp", "time", "created_at", "createdAt", "ts")
+_ACTOR_KEYS = ("agent", "agent_name", "agentName", "actor", "speaker", "sender")
+_TURN_KEYS = ("turn", "turn_id", "turnId", "step", "step_id", "iteration", "response_id")
 
 
 @dataclass(slots=True)
@@ -188,7 +196,7 @@ class _GroupRule:
         own = set(map(id, self._shape.records))
         calls = {id(record) for call in self._found.calls for record in call.shape.records}
         after = sum(id(one) in calls and id(other) in own for one, other in pairwise(records))
-        if after and after >= _MOST_BY_PLACE * self._shape.count:
+        if after and after >= _MOST * self._shape.count:
             self._guess = "result"
             self._notes.append(f"{after:,} come right after a call")
         elif self._condition and id(records[0]) in own and "user" not in self._found.by_kind:
@@ -442,17 +450,6 @@ def iter_rules(rules: Iterable[Yaml]) -> Iterator[dict[str, Yaml]]:
                 yield from iter_rules(inner if isinstance(inner, list) else ())
 
 
-_MAX_VISITS = 50_000
-_MAX_DEPTH = 6
-_MAX_REPEATS = 20
-_MOST = 0.9
-_INSIDE = 1_000_000
-_EVENT_KEYS = frozenset("thought observation action tool_calls function_call tool_name".split())
-_TIME_KEYS = ("timestamp", "time", "created_at", "createdAt", "ts")
-_ACTOR_KEYS = ("agent", "agent_name", "agentName", "actor", "speaker", "sender")
-_TURN_KEYS = ("turn", "turn_id", "turnId", "step", "step_id", "iteration", "response_id")
-
-
 def suggest_json_profile(source: Source, draft: Draft, choice: int = 0) -> RuleSet | None:
     """Add to a draft what is found in JSON or JSON Lines; return the rules.
 
@@ -492,10 +489,12 @@ def suggest_json_profile(source: Source, draft: Draft, choice: int = 0) -> RuleS
 
 def _find_record_lists(document: Json) -> list[tuple[str, list[dict[str, Json]]]]:
     """Return the paths of the lists that may hold the events, with their objects; likely first."""
-    search = _RecordSearch()
-    search.visit(document, "", 0)
+    lists: dict[str, list[dict[str, Json]]] = {}
+    for path, objects in islice(_iter_lists(document, "", 0), _MAX_VISITS):
+        lists.setdefault(path, []).extend(objects)
+    lists = {path: objects for path, objects in lists.items() if objects}
     rated: dict[str, float] = {}
-    for path, objects in search.found.items():
+    for path, objects in lists.items():
         looked_at = objects[:MAX_RECORDS]
         informative = sum(map(_has_evidence, looked_at))
         # A list inside records is read by the rules of the records, unless nothing is found there.
@@ -503,44 +502,28 @@ def _find_record_lists(document: Json) -> list[tuple[str, list[dict[str, Json]]]
         rating = informative * (0.5 + informative / max(len(looked_at), 1))
         rated[path] = rating / _INSIDE if inside else rating
     if not any(rated.values()):
-        rated = {path: float(len(objects)) for path, objects in search.found.items()}
+        rated = {path: float(len(objects)) for path, objects in lists.items()}
     ordered = sorted(rated, key=lambda path: -rated[path])
     whole = (".", [document] if is_object(document) else [])
-    return [(path, search.found[path]) for path in ordered] or [whole]
+    return [(path, lists[path]) for path in ordered] or [whole]
 
 
-class _RecordSearch:
-    """Finds all lists of objects in a document, by path; the outer ones first."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, list[dict[str, Json]]] = {}
-        self._visits = 0
-
-    def visit(self, value: Json, path: str, depth: int) -> None:
-        """Visit a value and what is in it."""
-        self._visits += 1
-        if depth > _MAX_DEPTH or self._visits > _MAX_VISITS:
-            return
-        if is_list(value):
-            self._visit_items(value, path, depth)
-        elif is_object(value):
-            values = list(value.values())
-            if len(values) > 2 and all(map(is_object, values)):
-                self._visit_items(values, path, depth)
-                return
-            for key, item in value.items():
-                step = write_step(key)
-                if step is not None and key not in NON_RUN_KEYS:
-                    self.visit(item, f"{path}.{step}" if path else step, depth + 1)
-
-    def _visit_items(self, values: list[Json], path: str, depth: int) -> None:
+def _iter_lists(value: Json, path: str, depth: int) -> Iterator[tuple[str, list[dict[str, Json]]]]:
+    """Yield the objects of every list, and of every object of objects, with its path."""
+    items = list(value.values()) if is_object(value) else value if is_list(value) else []
+    if depth > _MAX_DEPTH or not items:
+        return
+    if is_list(value) or (len(items) > 2 and all(map(is_object, items))):
         inner = f"{path}.*" if path else "*"
-        objects = [item for item in values if is_object(item)]
-        if 2 * len(objects) >= len(values) and objects:
-            self.found.setdefault(inner, []).extend(objects)
-        for item in values:
-            if is_object(item) or is_list(item):
-                self.visit(item, inner, depth + 1)
+        objects = [item for item in items if is_object(item)]
+        yield inner, objects if 2 * len(objects) >= len(items) else []
+        for item in items:
+            yield from _iter_lists(item, inner, depth + 1)
+    elif is_object(value):
+        for key, item in value.items():
+            step = write_step(key)
+            if step is not None and key not in NON_RUN_KEYS:
+                yield from _iter_lists(item, f"{path}.{step}" if path else step, depth + 1)
 
 
 def _has_evidence(record: Mapping[str, Json]) -> bool:
@@ -669,28 +652,23 @@ def _add_record_fields(draft: Draft, shape: RecordShape, found: RuleSet) -> None
 
 def _add_repeats(draft: Draft, shape: RecordShape, found: RuleSet) -> None:
     """Add the key of records that are written again when more of them is known."""
-    types = found.types[:1]
-    for path in shape.values:
-        words = split_words(last_key(path))
-        is_id = "id" in words and "parent" not in words
-        if not is_id or not types or not _is_beside(path, types[0]):
+    for path in shape.values if found.types else ():
+        words, kind_path = split_words(last_key(path)), found.types[0]
+        is_beside = path.rpartition(".")[0] == kind_path.rpartition(".")[0]
+        if "id" not in words or "parent" in words or not is_beside:
             continue
         kinds_by_id: dict[str, list[str]] = {}
         for record in shape.records:
-            id_, kind = get_at(record, path), get_at(record, types[0])
+            id_, kind = get_at(record, path), get_at(record, kind_path)
             if id_ is not None and kind:
                 kinds_by_id.setdefault(str(id_), []).append(str(kind))
         again = [kinds for kinds in kinds_by_id.values() if len(kinds) > 1]
         if len(again) < 2 or max(map(len, again)) > _MAX_REPEATS:
             continue
-        if sum(len(set(kinds)) == 1 for kinds in again) >= _MOST * len(again):
+        if sum(len(set(kinds)) == 1 for kinds in again) >= 0.9 * len(again):
             draft.values["repeats"] = {"key": path}
             draft.comments["repeats"] = (
                 f"{len(again):,} records are written more than once, with the same {path}: the "
                 "last is read, in the place of the first."
             )
             return
-
-
-def _is_beside(path: str, other: str) -> bool:
-    return path.rpartition(".")[0] == other.rpartition(".")[0]
