@@ -160,7 +160,6 @@ class CompiledRule:
 
     def __init__(self, rule: Rule) -> None:
         self.condition = CompiledCondition(rule.when)
-        self.holds = self.condition.holds
         self.paths = None if rule.at is None else parse_paths(rule.at)
         self.up_to = CompiledCondition(rule.up_to) if rule.up_to else None
         self.parts = list(_compile_parts(rule))
@@ -197,32 +196,34 @@ class RuleIndex:
     """Rules of which the first that fits is applied, by the text that most of them ask for.
 
     Formats tell their records apart by one key, such as `type`. Looking it up once leaves few
-    rules to try.
+    rules to try, and less to test of them.
     """
 
     def __init__(self, listed: Sequence[Rule]) -> None:
         self.rules = list(map(CompiledRule, listed))
         keys = Counter(key for rule in self.rules for key in rule.condition.texts)
-        self._key = keys.most_common(1)[0][0] if keys else None
-        asked = [rule.condition.texts.get(self._key or "") for rule in self.rules]
-        self._rules_by_text = {
+        key = self._key = keys.most_common(1)[0][0] if keys else ""
+        self._all = [(rule.condition.holds, rule) for rule in self.rules]
+        self._others = [(test, rule) for test, rule in self._all if key not in rule.condition.texts]
+        asked = {text for rule in self.rules for text in rule.condition.texts.get(key, ())}
+        self._by_text = {
             text: [
-                rule
-                for rule, texts in zip(self.rules, asked, strict=True)
-                if not texts or text in texts
+                (rule.condition.without(key), rule)
+                for rule in self.rules
+                if text in rule.condition.texts.get(key, (text,))
             ]
-            for text in chain.from_iterable(texts for texts in asked if texts)
+            for text in asked
         }
 
     def find(self, node: Node, record: Node, over: set[CompiledRule]) -> CompiledRule | None:
         """Return the first rule whose condition holds, unless it is `over`."""
-        rules, value = self.rules, node.value
-        if self._key is not None and value.__class__ is dict:
+        value, rules = node.value, self._all
+        if value.__class__ is dict:
             text = value.get(self._key)
             if text.__class__ is str:
-                rules = self._rules_by_text.get(text, rules)
-        for rule in rules:
-            if rule.holds(node, record) and rule not in over:
+                rules = self._by_text.get(text, self._others)
+        for holds, rule in rules:
+            if holds(node, record) and rule not in over:
                 return rule
         return None
 
@@ -400,7 +401,7 @@ class ProfileRun:
 
     def apply_if(self, rule: CompiledRule, node: Node) -> None:
         """Apply a rule if its condition holds."""
-        if rule.holds(node, self._record):
+        if rule.condition.holds(node, self._record):
             self._apply(rule, node)
 
     def _apply(self, rule: CompiledRule, node: Node) -> None:

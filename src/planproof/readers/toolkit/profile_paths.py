@@ -476,16 +476,22 @@ class CompiledCondition:
     """A condition with its paths parsed; `holds` tells whether all of it does."""
 
     def __init__(self, condition: Condition) -> None:
-        tests = [(parse_paths(paths), test) for paths, test in condition.items()]
-        self.holds = _join_tests([_compile_test(paths, test) for paths, test in tests])
-        self.texts = {
-            paths[0].key: as_tuple(test)
-            for paths, test in tests
-            if not isinstance(test, Test)
-            and len(paths[0].steps) == len(paths) == 1
-            and paths[0].key
-        }
+        self.texts: dict[str, tuple[str, ...]] = {}
         """The texts of which one must be at a key."""
+        self._tests: list[tuple[str | None, _Test]] = []
+        for text, test in condition.items():
+            paths = parse_paths(text)
+            key = paths[0].key if len(paths[0].steps) == len(paths) == 1 else None
+            if key is not None and not isinstance(test, Test):
+                self.texts[key] = as_tuple(test)
+            else:
+                key = None
+            self._tests.append((key, _compile_test(paths, test)))
+        self.holds = _join_tests([test for _, test in self._tests])
+
+    def without(self, key: str) -> _Test:
+        """Return a test of all but the text at this key, which is known to be one of them."""
+        return _join_tests([test for other, test in self._tests if other != key])
 
 
 def _join_tests(tests: list[_Test]) -> _Test:
@@ -506,8 +512,16 @@ def _compile_test(paths: tuple[Path, ...], test: str | tuple[str, ...] | Test) -
         return lambda node, record: first(node, record) or others(node, record)
     if "*" in path.steps:
         return lambda node, record: any(holds(found.value) for found in path.every(node, record))
-    read = path.value
-    return lambda node, record: holds(read(node, record))
+    read, key = path.value, path.key
+    if key is None or len(path.steps) > 1:
+        return lambda node, record: holds(read(node, record))
+
+    # Written out: most conditions are of one key, and they are tried on every record.
+    def holds_at_key(node: Node, record: Node) -> bool:
+        value = node.value
+        return holds(value.get(key, MISSING) if value.__class__ is dict else read(node, record))
+
+    return holds_at_key
 
 
 def _compile_value_test(test: str | tuple[str, ...] | Test) -> Callable[[Json], bool]:

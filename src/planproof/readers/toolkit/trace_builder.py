@@ -138,11 +138,11 @@ class TraceBuilder:
             return None
         return self.add_draft(EventDraft(kind, pointer, None, actor, text))
 
-    def add_plan(self, text: str, pointer: str, actor: str | None) -> EventDraft | None:
+    def add_plan(self, text: str, pointer: str, actor: str | None) -> None:
         """Add a plan that the format itself marks as one, unless its text is blank."""
-        if not text or text.isspace():
-            return None
-        return self.add_draft(EventDraft(Kind.BOOKKEEPING, pointer, "plan", actor, text))
+        draft = self.add_message(Kind.BOOKKEEPING, text, pointer, actor)
+        if draft is not None:
+            draft.name = "plan"
 
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
