@@ -588,15 +588,15 @@ class ProfileRun:
         self._is_turn_over = True
         found = part.output.get(node, record) or part.output.get_empty(node, record)
         text, pointer, images = self._extract(found) if found else ("", self._point_to(node), ())
-        runs, is_known = self._speakers.code_runs, self._builder.has_unanswered_calls()
+        runs, builder = self._speakers.code_runs, self._builder
         # The blocks of a text say which of them run code.
-        if runs.has_pending and not is_known and not self._in_text:
+        if runs.has_pending and not self._in_text and not builder.has_unanswered_calls():
             runs.add_report(text, pointer, self._actor, part.get_status(node, record))
             return
         self._speakers.flush()
         name = part.call.get_text(node, record)
-        if name and not self._builder.has_unanswered_calls():
-            self._builder.add_call(ToolCall(name), self._point_to(node), self._actor)
+        if name and not builder.has_unanswered_calls():
+            builder.add_call(ToolCall(name), self._point_to(node), self._actor)
             self._agent_records += 1
         result = ToolResult(
             text,
@@ -665,14 +665,14 @@ class ProfileRun:
 
     def _extract(self, found: Node) -> tuple[str, str, tuple[Image, ...]]:
         """Return the text of a value, its pointer and its images."""
-        pointer = self._point_to(found)
-        if isinstance(found.value, str):
-            return found.value, pointer, ()
-        if is_list(found.value) or is_object(found.value):
-            text, inner, images = extract_text(found.value, pointer)
-            if text or images or not found.value:
+        value, pointer = found.value, self._record.pointer if self._in_text else found.pointer
+        if value.__class__ is str:
+            return value, pointer, ()
+        if is_list(value) or is_object(value):
+            text, inner, images = extract_text(value, pointer)
+            if text or images or not value:
                 return text, pointer if self._in_text or found.in_text else inner, images
-        return format_value(found.value), pointer, ()
+        return format_value(value), pointer, ()
 
     def _parse_images(self, paths: Iterable[Path], node: Node) -> tuple[Image, ...]:
         """Return the images whose URLs are at these paths."""
