@@ -256,11 +256,6 @@ class TraceBuilder:
         last = self.drafts[-1] if self.drafts else None
         return last is not None and last.kind is Kind.ACTION and last.turn == self.turn
 
-    def is_answered(self, call_id: str | None) -> bool:
-        """Return whether the call with this id already has its result."""
-        waiting = self._calls_by_id.get(call_id) if call_id is not None else None
-        return bool(waiting) and waiting[-1][0].output_pointer is not None
-
     def skip(self, pointer: str, why: str, *, repeats: bool = False) -> None:
         """Record a part of the source that yields no event."""
         self.change_count += 1
