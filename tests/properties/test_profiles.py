@@ -1,4 +1,4 @@
-"""Matching a line takes work that is linear in it, whatever the pattern; counted, not timed."""
+"""Lines are matched in linear work, and the index of rules finds the first that fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planproof.errors import InvalidInput
+from planproof.readers.profile import Rule
+from planproof.readers.profile_events import RuleIndex
 from planproof.readers.toolkit.line_patterns import LinePattern
+from planproof.readers.toolkit.profile_paths import CompiledCondition, Condition, Node, Test
 
 LETTERS = "ab: "
 
@@ -74,3 +77,26 @@ def test_the_fields_of_a_line_are_what_stands_between_the_literals(
     found = LinePattern(pattern).match(line)
     assert found is not None
     assert list(found.values()) == [value for _, value in parts]
+
+
+texts = st.sampled_from(["", "call", "result", "3"])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(2, 3) | texts,
+    lambda inner: st.dictionaries(st.sampled_from(["type", "sub"]), inner),
+    max_leaves=4,
+)
+records = st.dictionaries(st.sampled_from(["type", "role", "sub"]), values)
+tests = texts | st.tuples(texts, texts) | st.builds(Test, exists=st.booleans())
+paths = st.sampled_from(["type", "role", "sub", "type.sub", "type | role", "^type", "*"])
+conditions: st.SearchStrategy[Condition] = st.dictionaries(paths, tests, max_size=3)
+
+
+@given(st.lists(conditions, max_size=5), records | values)
+def test_the_index_finds_the_first_rule_that_fits(listed: list[Condition], value: Any) -> None:
+    node = Node(value, "")
+    fits = [CompiledCondition(condition).holds(node, node) for condition in listed]
+    index = RuleIndex([Rule(when=condition, ignore="it fits") for condition in listed])
+    found = index.find(node, node, set())
+    assert (index.rules.index(found) if found else None) == (
+        fits.index(True) if True in fits else None
+    )

@@ -73,8 +73,7 @@ UNVERIFIED = "unverified"
 """The `recognition` of calls in a flat text, of which no other record or role answers one."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedPart:
+class SkippedPart(Struct, frozen=True):
     """A part of the source that did not become an event, and why.
 
     `repeats`: its text is also in parts that were read.

@@ -139,10 +139,10 @@ class _ChatWriter:
     def add_message(self, value: Json, pointer: str) -> None:
         """Add one message or item."""
         role = value.get("role") if is_object(value) else None
-        if is_object(value) and self._api == "responses":
+        if self._api == "responses" and is_object(value):
             if not self._items.add_item(value, pointer):
                 self._builder.skip(pointer, "not a response item")
-        elif is_object(value) and role in _ROLES:
+        elif role in _ROLES:
             self._items.conversation.add_message(value, pointer)
         else:
             reason = "says how the run ended" if role == _EXIT else "not a chat message"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain, islice, takewhile, zip_longest
+from itertools import chain, islice, pairwise, takewhile
 from textwrap import dedent
+from typing import Any, TypeAlias
 
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time
@@ -32,13 +32,12 @@ from planproof.readers.toolkit.entries import (
 from planproof.readers.toolkit.handoffs import Handoffs
 from planproof.readers.toolkit.printed_text import PrintedValues
 from planproof.readers.toolkit.profile_paths import (
-    MISSING,
     CompiledCondition,
+    CompiledField,
     Field,
     Node,
-    get_empty,
-    get_text,
-    get_value,
+    Path,
+    compile_field,
     parse_paths,
     value_text,
 )
@@ -62,69 +61,187 @@ _TEXT_KINDS = (
 )
 
 
+class _Text:
+    """A text of a rule with its fields compiled; `fixed_actor` is the one of its kind."""
+
+    def __init__(self, part: Field | TextPart, kind: Kind, fixed_actor: str | None) -> None:
+        self.part = part if isinstance(part, TextPart) else TextPart(part)
+        self.kind, self.fixed_actor = kind, fixed_actor
+        self.text = compile_field(self.part.text)
+        self.actor = compile_field(self.part.actor)
+        self.images = () if self.part.images is None else parse_paths(self.part.images)
+
+
+class _Outcome:
+    """The fields compiled that calls and results have in common."""
+
+    def __init__(self, part: CallPart | ResultPart) -> None:
+        self.name = compile_field(part.name)
+        self.id = compile_field(part.id)
+        self.output = compile_field(part.output)
+        self.error = compile_field(part.error)
+        self.status = compile_field(part.status)
+        self.exit_code = compile_field(part.exit_code)
+        states = (self.error, self.status, self.exit_code)
+        self.has_status = any(field.is_given for field in states)
+        self.is_given = self.has_status or self.output.is_given
+
+    def get_status(self, node: Node, record: Node) -> EventStatus | None:
+        """Return whether a call failed, as far as its fields tell."""
+        if not self.has_status:
+            return None
+        error = self.error.get(node, record)
+        if error and error.value not in (False, 0, [], {}):
+            return EventStatus.ERROR
+        code = self.exit_code.get_text(node, record)
+        if code:
+            return {"0": EventStatus.OK, _UNKNOWN_CODE: None}.get(code, EventStatus.ERROR)
+        found = self.status.get(node, record)
+        return parse_status(found.value) if found else None
+
+
+class _Call(_Outcome):
+    def __init__(self, part: CallPart) -> None:
+        super().__init__(part)
+        self.part = part
+        self.actor = compile_field(part.actor)
+        self.text = compile_field(part.text)
+        self.parse = compile_field(part.parse)
+        named = part.arguments if isinstance(part.arguments, dict) else {}
+        self.named = {key: compile_field(field) for key, field in named.items()}
+        self.arguments = compile_field(None if isinstance(part.arguments, dict) else part.arguments)
+        # A call of two records is in the list that holds both.
+        self.is_in_two = isinstance(part.arguments, str) and part.arguments.startswith(">")
+
+    def parse_call(self, node: Node, record: Node) -> ToolCall | None:
+        """Return the call in a node; None if it has no name."""
+        identity = self.id.get_text(node, record)
+        if self.parse.is_given:
+            parsed = self.parse.get(node, record)
+            if parsed is None or not isinstance(parsed.value, str):
+                return None
+            call = parse_action_text(parsed.value.strip())
+            if call is not None:
+                call.id = identity
+            return call
+        name = self.name.get_text(node, record)
+        if not name:
+            return None
+        arguments, text = self._get_arguments(node, record)
+        if self.text.is_given:
+            text = self.text.get_text(node, record) or text
+            text = dedent(text) if text[:1].isspace() else text
+        return ToolCall(name, arguments, text, identity)
+
+    def _get_arguments(self, node: Node, record: Node) -> tuple[Json, str]:
+        if isinstance(self.part.arguments, dict):
+            found = {key: field.get(node, record) for key, field in self.named.items()}
+            return {key: value.value for key, value in found.items() if value is not None}, ""
+        raw = self.arguments.get(node, record)
+        if raw is None:
+            return None, ""
+        value, omit = raw.value, self.part.omit
+        if is_object(value):
+            left = (item for item in value.items() if item[0] not in omit and item[1] is not None)
+            return dict(left) if omit else value, ""
+        if isinstance(value, bool | int | float):
+            return None, value_text(value)
+        return parse_arguments(_join_pairs(value))
+
+
+class _Result(_Outcome):
+    def __init__(self, part: ResultPart) -> None:
+        super().__init__(part)
+        self.call = compile_field(part.call)
+
+
 class CompiledRule:
-    """A rule with all that is tried on every record prepared, and the rules inside it."""
+    """A rule compiled into the methods of a run that its fields call for, each with its part."""
 
     def __init__(self, rule: Rule) -> None:
-        self.rule = rule
         self.condition = CompiledCondition(rule.when)
         self.paths = None if rule.at is None else parse_paths(rule.at)
-        parts = [(getattr(rule, name), kind, actor) for name, kind, actor in _TEXT_KINDS]
-        self.texts = [
-            (part if isinstance(part, TextPart) else TextPart(part), kind, actor)
-            for part, kind, actor in parts
-            if part is not None
-        ]
-        self.read = list(map(CompiledRule, rule.read))
-        self.rules = RuleIndex(rule.rules) if rule.rules else None
+        self.up_to = CompiledCondition(rule.up_to) if rule.up_to else None
+        self.parts = list(_compile_parts(rule))
+
+
+_Part: TypeAlias = "tuple[Callable[[ProfileRun, Any, Node], None], Any]"
+
+
+def _compile_parts(rule: Rule) -> Iterator[_Part]:
+    """Yield what a rule does, in the order of its events."""
+    if rule.ignore is not None:
+        yield ProfileRun.skip_node, rule
+        return
+    if rule.runs is not None:
+        yield ProfileRun.start_code_run, rule.runs
+    if rule.calls is not None:
+        yield ProfileRun.open_or_close_call, rule.calls
+    for name, kind, actor in _TEXT_KINDS:
+        if (part := getattr(rule, name)) is not None:
+            yield ProfileRun.add_text, _Text(part, kind, actor)
+    if rule.call is not None:
+        yield ProfileRun.add_call, _Call(rule.call)
+    if rule.result is not None:
+        yield ProfileRun.add_result, _Result(rule.result)
+    if rule.input is not None:
+        yield ProfileRun.add_input, compile_field(rule.input)
+    for inner in rule.read:
+        yield ProfileRun.apply_if, CompiledRule(inner)
+    if rule.rules:
+        yield ProfileRun.apply_first, RuleIndex(rule.rules)
 
 
 class RuleIndex:
     """Rules of which the first that fits is applied, by the text that most of them ask for.
 
-    Formats tell their records apart by one field, such as `type`. Looking it up once leaves few
-    rules to try.
+    Formats tell their records apart by one key, such as `type`. Looking it up once leaves few
+    rules to try, and less to test of them.
     """
 
     def __init__(self, listed: Sequence[Rule]) -> None:
-        rules = list(map(CompiledRule, listed))
-        self.ending_rules = [
-            (rule, CompiledCondition(rule.rule.up_to)) for rule in rules if rule.rule.up_to
-        ]
-        paths = Counter(path for rule in rules for path in rule.condition.texts)
-        self._path = paths.most_common(1)[0][0] if paths else None
-        asked = [rule.condition.texts.get(self._path) if self._path else None for rule in rules]
-        self._rules_by_text = {
+        self.rules = list(map(CompiledRule, listed))
+        keys = Counter(key for rule in self.rules for key in rule.condition.texts)
+        key = self._key = keys.most_common(1)[0][0] if keys else ""
+        self._all = [(rule.condition.holds, rule) for rule in self.rules]
+        self._others = [(test, rule) for test, rule in self._all if key not in rule.condition.texts]
+        asked = {text for rule in self.rules for text in rule.condition.texts.get(key, ())}
+        self._by_text = {
             text: [
-                rule for rule, texts in zip(rules, asked, strict=True) if not texts or text in texts
+                (rule.condition.without(key), rule)
+                for rule in self.rules
+                if text in rule.condition.texts.get(key, (text,))
             ]
-            for text in dict.fromkeys(text for texts in asked if texts for text in texts)
+            for text in asked
         }
-        self._other_rules = [rule for rule, texts in zip(rules, asked, strict=True) if not texts]
 
     def find(self, node: Node, record: Node, over: set[CompiledRule]) -> CompiledRule | None:
         """Return the first rule whose condition holds, unless it is `over`."""
-        rules = self._other_rules
-        if self._path is not None:
-            value = self._path.first_value(node, record)
-            if value is not MISSING:
-                rules = self._rules_by_text.get(value_text(value), rules)
-        for rule in rules:
-            if rule.condition.holds(node, record) and rule not in over:
+        value, rules = node.value, self._all
+        if value.__class__ is dict:
+            text = value.get(self._key)
+            if text.__class__ is str:
+                rules = self._by_text.get(text, self._others)
+        for holds, rule in rules:
+            if holds(node, record) and rule not in over:
                 return rule
         return None
 
 
 class CompiledRules:
-    """The compiled rules and blocks of a profile, and what they need of other records."""
+    """A profile compiled: its rules and blocks, and the fields that all records have."""
 
     def __init__(self, profile: Profile) -> None:
         self.index = RuleIndex(profile.rules)
+        self.ending_rules = [(rule, rule.up_to) for rule in self.index.rules if rule.up_to]
         # The profile keeps its blocks, so that their identities are unique.
         self.blocks = {id(block): CompiledRule(block) for block in _iter_blocks(profile.blocks)}
         # Few formats have parts of an event in the next record, or repeat texts.
         self.need_next = "'>" in repr(profile.rules)
         self.need_texts = "once=True" in repr((profile.rules, profile.blocks))
+        self.time, self.actor, self.turn = map(
+            compile_field, (profile.time, profile.actor, profile.turn)
+        )
 
 
 def _iter_blocks(blocks: Sequence[Block]) -> Iterator[Block]:
@@ -180,15 +297,18 @@ class ProfileRun:
         listed = list(records)
         self._parents.index(listed)
         rules = self._rules
-        for record, after in zip_longest(listed, listed[1:]):
-            if rules.need_next:
+        for record, after in pairwise([*listed, None]) if rules.need_next else ():
+            if record is not None:
                 record.after = after
+        is_all_over = False
+        for record in listed:
             self._begin_record(record)
-            for rule, end in rules.index.ending_rules:
-                if rule not in self._over and end.holds(record, record):
+            for rule, end in rules.ending_rules if not is_all_over else ():
+                if end.holds(record, record):
                     self._over.add(rule)
+                    is_all_over = len(self._over) == len(rules.ending_rules)
             before = self._builder.change_count
-            self._apply_first(rules.index, record)
+            self.apply_first(rules.index, record)
             if self._builder.change_count == before:
                 self._builder.skip(record.pointer, "nothing in it is an event")
 
@@ -248,14 +368,13 @@ class ProfileRun:
 
     def _begin_record(self, record: Node, *, is_part: bool = False) -> None:
         self._record = record
-        profile = self._profile
-        time = get_value(profile.time, record, record)
+        profile, rules = self._profile, self._rules
+        time = rules.time.get(record, record)
         self._builder.time = parse_time(time.value) if time is not None else None
-        if profile.actor is not None:
-            self._actor = get_text(profile.actor, record, record) or _AGENT
+        if rules.actor.is_given:
+            self._actor = rules.actor.get_text(record, record) or _AGENT
         if not is_part and (self._is_turn_over or profile.turns == "records"):
-            turn = None if profile.turn is None else get_text(profile.turn, record, record)
-            self._builder.begin_turn(turn)
+            self._builder.begin_turn(rules.turn.get_text(record, record))
             self._is_turn_over = False
         if profile.parent:
             self._builder.parent = self._parents.find(record)
@@ -270,7 +389,8 @@ class ProfileRun:
             self._builder.begin_turn()
             self._is_turn_over = False
 
-    def _apply_first(self, rules: RuleIndex, node: Node) -> None:
+    def apply_first(self, rules: RuleIndex, node: Node) -> None:
+        """Apply the first rule that fits."""
         rule = rules.find(node, self._record, self._over)
         if rule is not None:
             self._apply(rule, node)
@@ -279,46 +399,40 @@ class ProfileRun:
         self._unknown[kind] += 1
         self._builder.skip(self._point_to(node), f"no rule of the profile fits {kind}")
 
+    def apply_if(self, rule: CompiledRule, node: Node) -> None:
+        """Apply a rule if its condition holds."""
+        if rule.condition.holds(node, self._record):
+            self._apply(rule, node)
+
     def _apply(self, rule: CompiledRule, node: Node) -> None:
-        """Apply a rule whose condition holds."""
+        """Add what a rule says of a node, or of the values at its paths."""
         if rule.paths is None:
-            self._emit(rule, node)
+            for add, part in rule.parts:
+                add(self, part, node)
             return
         for path in rule.paths:
             for target in path.every(node, self._record):
-                self._emit(rule, target)
+                for add, part in rule.parts:
+                    add(self, part, target)
 
-    def _emit(self, compiled: CompiledRule, node: Node) -> None:
-        rule = compiled.rule
-        if rule.ignore is not None:
-            self._builder.skip(self._point_to(node), rule.ignore, repeats=rule.repeats)
-            return
-        if rule.runs is not None:
-            self._speakers.code_runs.start_run(every=rule.runs == "all")
-        if rule.calls is not None:
-            self._open_or_close_call(rule.calls)
-        for part, kind, actor in compiled.texts:
-            self._add_text(part, node, kind, actor)
-        if rule.call is not None:
-            self._add_call(rule.call, node)
-        if rule.result is not None:
-            self._add_result(rule.result, node)
-        if rule.input is not None:
-            self._add_input(rule.input, node)
-        for inner in compiled.read:
-            if inner.condition.holds(node, self._record):
-                self._apply(inner, node)
-        if compiled.rules is not None:
-            self._apply_first(compiled.rules, node)
+    def skip_node(self, rule: Rule, node: Node) -> None:
+        """Skip what a rule ignores."""
+        self._builder.skip(self._point_to(node), rule.ignore or "", repeats=rule.repeats)
 
-    def _add_text(self, part: TextPart, node: Node, kind: Kind, fixed_actor: str | None) -> None:
-        found = get_value(part.text, node, self._record)
+    def start_code_run(self, which: str, node: Node) -> None:
+        """Say that code of the turns before is run: the next piece, or all of it."""
+        self._speakers.code_runs.start_run(every=which == "all")
+
+    def add_text(self, compiled: _Text, node: Node) -> None:
+        """Add a message, reasoning, a plan or a system prompt."""
+        found = compiled.text.get(node, self._record)
         if found is None:
             return
+        part, kind, fixed_actor = compiled.part, compiled.kind, compiled.fixed_actor
         text, pointer, images = self._extract(found)
-        if part.images is not None:
-            images += self._parse_images(part.images, node)
-        actor = get_text(part.actor, node, self._record) or fixed_actor or self._actor
+        if compiled.images:
+            images += self._parse_images(compiled.images, node)
+        actor = compiled.actor.get_text(node, self._record) or fixed_actor or self._actor
         if fixed_actor == "user" and self._builder.parent is not None:
             # A sub-agent's prompt comes from an agent, not from the user.
             kind, actor = Kind.SYSTEM, "system"
@@ -377,9 +491,10 @@ class ProfileRun:
 
     def _repeats_outputs(self, text: str) -> bool:
         """Return whether a text is the output of the last calls."""
-        drafts, last = islice(reversed(self._builder.drafts), _MAX_CALLS), self._last_call
+        last = self._last_call
         if last is None or last is not self._builder.drafts[-1]:
             return False
+        drafts = islice(reversed(self._builder.drafts), _MAX_CALLS)
         calls = [d for d in takewhile(lambda d: d.turn == last.turn, drafts) if d.output]
         return bool(calls) and text.strip() == "\n".join(d.output for d in reversed(calls)).strip()
 
@@ -406,9 +521,10 @@ class ProfileRun:
         self._builder.mark_deferred()
         return True
 
-    def _add_call(self, part: CallPart, node: Node) -> None:
+    def add_call(self, part: _Call, node: Node) -> None:
+        """Add a call, with the result that its record has."""
         record = self._record
-        call = _parse_call_part(part, node, record)
+        call = part.parse_call(node, record)
         if call is None:
             self._builder.skip(self._point_to(node), "a call without a name")
             self._unknown["a call without a name"] += 1
@@ -418,15 +534,16 @@ class ProfileRun:
             return
         draft = self._call_ids.get(call.id) if call.id else None
         if draft is None or self._profile.repeated_calls == "keep":
-            actor = get_text(part.actor, node, record) or self._actor
+            actor = part.actor.get_text(node, record) or self._actor
             self._speakers.flush()
             self._begin_turn_after_result()
             pointer = self._point_to(node)
-            if isinstance(part.arguments, str) and part.arguments.startswith(">"):
-                # A call of two records is in the list that holds both.
+            if part.is_in_two:
                 pointer = record.pointer.rpartition("/")[0]
-            written = self._builder.reading_text(call.text, pointer, actor)
-            with written if part.written else nullcontext():
+            if part.part.written:
+                with self._builder.reading_text(call.text, pointer, actor):
+                    draft = self._builder.add_call(call, pointer, actor)
+            else:
                 draft = self._builder.add_call(call, pointer, actor)
             self._agent_records += 1
             self._last_call = draft
@@ -445,47 +562,50 @@ class ProfileRun:
                 draft.arguments = call.arguments
             self._add_outcome(part, node, draft)
 
-    def _add_outcome(self, part: CallPart, node: Node, draft: EventDraft) -> None:
+    def _add_outcome(self, part: _Call, node: Node, draft: EventDraft) -> None:
         """Add the result and the status that the record of a call has."""
+        if not part.is_given:
+            return
         record = self._record
         output = (
-            get_value(part.output, node, record)
-            or get_value(part.error, node, record)
-            or get_empty(part.output, node, record)
+            part.output.get(node, record)
+            or part.error.get(node, record)
+            or part.output.get_empty(node, record)
         )
-        status = _get_status(part, node, record)
+        status = part.get_status(node, record)
         if output is not None and draft.output_pointer is None:
             text, pointer, images = self._extract(output)
             self._builder.answer(draft, ToolResult(text, pointer, status=status, images=images))
-        elif status is not None and part.output is not None and draft.output_pointer is None:
+        elif status is not None and part.output.is_given and draft.output_pointer is None:
             # A call that ended without output has an empty result.
             self._builder.answer(draft, ToolResult("", self._point_to(node), status=status))
         elif status is not None:
             draft.status = status
 
-    def _add_result(self, part: ResultPart, node: Node) -> None:
+    def add_result(self, part: _Result, node: Node) -> None:
+        """Add the result of a call that another record has."""
         record = self._record
         self._is_turn_over = True
-        found = get_value(part.output, node, record) or get_empty(part.output, node, record)
+        found = part.output.get(node, record) or part.output.get_empty(node, record)
         text, pointer, images = self._extract(found) if found else ("", self._point_to(node), ())
-        runs, is_known = self._speakers.code_runs, self._builder.has_unanswered_calls()
+        runs, builder = self._speakers.code_runs, self._builder
         # The blocks of a text say which of them run code.
-        if runs.has_pending and not is_known and not self._in_text:
-            runs.add_report(text, pointer, self._actor, _get_status(part, node, record))
+        if runs.has_pending and not self._in_text and not builder.has_unanswered_calls():
+            runs.add_report(text, pointer, self._actor, part.get_status(node, record))
             return
         self._speakers.flush()
-        name = get_text(part.call, node, record)
-        if name and not self._builder.has_unanswered_calls():
-            self._builder.add_call(ToolCall(name), self._point_to(node), self._actor)
+        name = part.call.get_text(node, record)
+        if name and not builder.has_unanswered_calls():
+            builder.add_call(ToolCall(name), self._point_to(node), self._actor)
             self._agent_records += 1
         result = ToolResult(
             text,
             pointer,
             # Of no use if the calls have none.
-            get_text(part.id, node, record) if self._call_ids else None,
-            get_text(part.name, node, record),
+            part.id.get_text(node, record) if self._call_ids else None,
+            part.name.get_text(node, record),
             "tool",
-            _get_status(part, node, record),
+            part.get_status(node, record),
             images,
         )
         closed, self._closed_call = self._closed_call, None
@@ -497,9 +617,9 @@ class ProfileRun:
         else:
             self._builder.add_result(result)
 
-    def _add_input(self, part: Field, node: Node) -> None:
+    def add_input(self, field: CompiledField, node: Node) -> None:
         """Set the arguments of the last call, which an earlier record named."""
-        found, call = get_value(part, node, self._record), self._last_call
+        found, call = field.get(node, self._record), self._last_call
         if found is None or call is None:
             self._builder.skip(self._point_to(node), "arguments without a call")
             return
@@ -510,7 +630,7 @@ class ProfileRun:
             numbers = [int(number) for part in lines for number in part.split("-")]
             call.pointer = point_to_lines(numbers[0], numbers[-1])
 
-    def _open_or_close_call(self, what: str) -> None:
+    def open_or_close_call(self, what: str, node: Node) -> None:
         """Begin or end what is part of a call."""
         drafts, opened = self._builder.drafts, self._open_calls
         if what == "open":
@@ -545,18 +665,18 @@ class ProfileRun:
 
     def _extract(self, found: Node) -> tuple[str, str, tuple[Image, ...]]:
         """Return the text of a value, its pointer and its images."""
-        pointer = self._point_to(found)
-        if isinstance(found.value, str):
-            return found.value, pointer, ()
-        if is_list(found.value) or is_object(found.value):
-            text, inner, images = extract_text(found.value, pointer)
-            if text or images or not found.value:
+        value, pointer = found.value, self._record.pointer if self._in_text else found.pointer
+        if value.__class__ is str:
+            return value, pointer, ()
+        if is_list(value) or is_object(value):
+            text, inner, images = extract_text(value, pointer)
+            if text or images or not value:
                 return text, pointer if self._in_text or found.in_text else inner, images
-        return format_value(found.value), pointer, ()
+        return format_value(value), pointer, ()
 
-    def _parse_images(self, paths: str, node: Node) -> tuple[Image, ...]:
+    def _parse_images(self, paths: Iterable[Path], node: Node) -> tuple[Image, ...]:
         """Return the images whose URLs are at these paths."""
-        urls = (url for path in parse_paths(paths) for url in path.every(node, self._record))
+        urls = (url for path in paths for url in path.every(node, self._record))
         images = (parse_image({"image_url": url.value}) for url in urls)
         return tuple(image for image in images if image is not None)
 
@@ -569,8 +689,12 @@ class _Parents:
     """Finds the calls that started sub-agents."""
 
     def __init__(self, paths: ParentPart | Field | None, calls: dict[str, EventDraft]) -> None:
-        self._paths = paths if isinstance(paths, ParentPart) else ParentPart(paths or "")
-        self._when = CompiledCondition(self._paths.when)
+        part = paths if isinstance(paths, ParentPart) else ParentPart(paths or "")
+        self._when = CompiledCondition(part.when)
+        self._call, self._agent, self._record, self._above, self._prompt = map(
+            compile_field, (part.call, part.agent, part.record, part.above, part.prompt)
+        )
+        self._started = {key: compile_field(field) for key, field in part.started.items()}
         self._calls = calls
         self._call_by_agent: dict[str, str] = {}
         self._call_by_record: dict[str, EventDraft] = {}
@@ -578,15 +702,15 @@ class _Parents:
 
     def index(self, records: Sequence[Node]) -> None:
         """Collect from all records which call started which agent."""
-        paths = self._paths.started
-        for record in records if paths else ():
-            agent = get_text(paths["agent"], record, record)
+        started = self._started
+        for record in records if started else ():
+            agent = started["agent"].get_text(record, record)
             if agent is not None:
-                self._call_by_agent[agent] = get_text(paths["call"], record, record) or ""
+                self._call_by_agent[agent] = started["call"].get_text(record, record) or ""
 
     def add_call(self, call: EventDraft) -> None:
         """Remember the texts that a call was given, which may be the prompt of an agent."""
-        if self._paths.prompt is None or not is_object(call.arguments):
+        if not self._prompt.is_given or not is_object(call.arguments):
             return
         for given in call.arguments.values():
             if isinstance(given, str):
@@ -594,67 +718,20 @@ class _Parents:
 
     def find(self, record: Node) -> EventDraft | None:
         """Return the call that started the agent of a record; None if it is unknown."""
-        paths = self._paths
         if not self._when.holds(record, record):
             return None
-        agent = get_text(paths.agent, record, record) or ""
-        named = get_text(paths.call, record, record) or self._call_by_agent.get(agent, "")
-        above = get_text(paths.above, record, record) or ""
+        agent = self._agent.get_text(record, record) or ""
+        named = self._call.get_text(record, record) or self._call_by_agent.get(agent, "")
+        above = self._above.get_text(record, record) or ""
         call = self._calls.get(named) or self._call_by_record.get(above)
-        waiting = self._calls_by_prompt.get(get_text(paths.prompt, record, record))
+        waiting = self._calls_by_prompt.get(self._prompt.get_text(record, record))
         if call is None and waiting:
             # Agents started with the same prompt begin in the order of their calls.
             call = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-        own = get_text(paths.record, record, record)
+        own = self._record.get_text(record, record)
         if call is not None and own is not None:
             self._call_by_record[own] = call
         return call
-
-
-def _get_status(part: CallPart | ResultPart, node: Node, record: Node) -> EventStatus | None:
-    """Return whether a call failed, as far as its fields tell."""
-    error = get_value(part.error, node, record)
-    if error and error.value not in (False, 0, [], {}):
-        return EventStatus.ERROR
-    code = get_text(part.exit_code, node, record)
-    if code:
-        return {"0": EventStatus.OK, _UNKNOWN_CODE: None}.get(code, EventStatus.ERROR)
-    found = get_value(part.status, node, record)
-    return parse_status(found.value) if found else None
-
-
-def _parse_call_part(part: CallPart, node: Node, record: Node) -> ToolCall | None:
-    identity = get_text(part.id, node, record)
-    if part.parse is not None:
-        parsed = get_value(part.parse, node, record)
-        if parsed is None or not isinstance(parsed.value, str):
-            return None
-        call = parse_action_text(parsed.value.strip())
-        if call is not None:
-            call.id = identity
-        return call
-    name = get_text(part.name, node, record)
-    if not name:
-        return None
-    arguments, text = _get_arguments(part, node, record)
-    if part.text is not None:
-        text = dedent(get_text(part.text, node, record) or text)
-    return ToolCall(name, arguments, text, identity)
-
-
-def _get_arguments(part: CallPart, node: Node, record: Node) -> tuple[Json, str]:
-    if isinstance(part.arguments, dict):
-        found = {key: get_value(field, node, record) for key, field in part.arguments.items()}
-        return {key: value.value for key, value in found.items() if value is not None}, ""
-    raw = get_value(part.arguments, node, record)
-    if raw is None:
-        return None, ""
-    if isinstance(raw.value, bool | int | float):
-        return None, value_text(raw.value)
-    if part.omit and is_object(raw.value):
-        given = raw.value.items()
-        return {k: v for k, v in given if k not in part.omit and v is not None}, ""
-    return parse_arguments(_join_pairs(raw.value))
 
 
 def _join_pairs(value: Json) -> Json:

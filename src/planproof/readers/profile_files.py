@@ -67,22 +67,18 @@ def read_profile(path: Path) -> ProfileReader:
 
 
 def read_built_in_text(name: str) -> str:
-    """Return the text of the file of a built-in profile."""
+    """Return the text of the file of a built-in profile, which has the profile's name."""
     from planproof.readers.profile_reader import (  # noqa: PLC0415 - only where there are profiles
         load_built_in_profiles,
-        parse_profile,
     )
 
+    if name not in load_built_in_profiles():
+        raise UnknownName(
+            f"there is no built-in profile `{name}`.",
+            advice=did_you_mean(name, load_built_in_profiles()),
+        )
     folder = files("planproof.readers").joinpath("profiles")
-    for file in folder.iterdir():
-        if file.name.endswith(PROFILE_SUFFIXES):
-            text = file.read_text("utf-8")
-            if parse_profile(text, name=file.name).name == name:
-                return text
-    raise UnknownName(
-        f"there is no built-in profile `{name}`.",
-        advice=did_you_mean(name, load_built_in_profiles()),
-    )
+    return folder.joinpath(f"{name}.yaml").read_text("utf-8")
 
 
 def build_profile_schema() -> dict[str, Any]:

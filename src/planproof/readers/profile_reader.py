@@ -8,17 +8,18 @@ from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
 from itertools import chain, islice
-from math import inf
+from math import inf, isfinite
 from typing import Any, cast
 
 from msgspec import Struct
 
+from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.yaml_files import YamlDocument
-from planproof.readers.profile import Detect, Profile, Repeats
+from planproof.readers.profile import Detect, Profile
 from planproof.readers.profile_events import CompiledRules, ProfileRun
 from planproof.readers.toolkit.printed_text import PrintedValues, split_lines
 from planproof.readers.toolkit.profile_paths import (
@@ -27,11 +28,10 @@ from planproof.readers.toolkit.profile_paths import (
     Node,
     as_tuple,
     compile_field,
-    get_text,
-    get_value,
     iter_children,
     parse_path,
     parse_paths,
+    value_text,
 )
 from planproof.readers.toolkit.text_blocks import compile_patterns, matches_any
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -195,40 +195,38 @@ class ProfileReader:
         return self._unwrap(records)
 
     def _unwrap(self, records: Iterator[Node]) -> Iterator[Node]:
-        inner = self.profile.unwrap
-        if inner is None:
+        if self.profile.unwrap is None:
             return records
-        return (get_value(inner, record, record) or record for record in records)
+        find = compile_field(self.profile.unwrap).get
+        return (find(record, record) or record for record in records)
 
     def _find_records(self, source: Source) -> Iterator[Node]:
-        for record in self._iter_listed(source):
-            if is_list(record.value) and self.profile.form == "jsonl":
-                yield from iter_children(record)  # a batch of records
-            else:
-                yield record
+        records = self._list_records(source)
+        if self.profile.form != "jsonl":
+            return iter(records)
+        # A list among the lines is a batch of records.
+        batches = (iter_children(r) if is_list(r.value) else (r,) for r in records)
+        return chain.from_iterable(batches)
 
-    def _iter_listed(self, source: Source) -> Iterator[Node]:
+    def _list_records(self, source: Source) -> Iterable[Node]:
         if source.form == "jsonl":
-            for line, value in source.document:
-                yield Node(value, f"L{line}")
-            return
+            return (Node(value, f"L{line}") for line, value in source.document)
         if source.form == "text":
-            yield from self._iter_values(PrintedValues(source.document).values)
-            return
+            return self._iter_values(PrintedValues(source.document).values)
         whole = Node(source.document, "")
-        if self.profile.form == "jsonl" and is_list(source.document):
-            yield from iter_children(whole)
-        elif self.profile.form == "jsonl" and self.profile.records == "*":
-            yield whole  # JSON Lines of one line are JSON
-        else:
-            records = self._iter_values([whole])
-            first = next(records, whole if self.profile.form == "jsonl" else None)
-            yield from () if first is None else chain([first], records)
+        if self.profile.form == "json":
+            return self._iter_values([whole])
+        if is_list(source.document):
+            return iter_children(whole)
+        if self.profile.records == "*":
+            return (whole,)  # JSON Lines of one line are JSON
+        records = self._iter_values([whole])
+        return chain([next(records, whole)], records)
 
     def _iter_values(self, values: Iterable[Node]) -> Iterator[Node]:
-        for value in values:
-            for path in as_tuple(self.profile.records):
-                yield from parse_path(path).every(value, value)
+        paths = tuple(map(parse_path, as_tuple(self.profile.records)))
+        found = (path.every(value, value) for value in values for path in paths)
+        return chain.from_iterable(found)
 
     def _merge_repeats(self, records: Iterator[Node], builder: TraceBuilder) -> Iterator[Node]:
         repeats = self.profile.repeats
@@ -237,17 +235,23 @@ class ProfileReader:
         places_by_key: dict[str, list[int]] = {}
         merged: list[Node] = []
         restart, keyed = CompiledCondition(repeats.restart), CompiledCondition(repeats.when)
+        key, same_field = compile_field(repeats.key), compile_field(repeats.same)
+
+        def get_same(record: Node) -> Json:
+            found = same_field.get(record, record)
+            return found and found.value
+
         for record in records:
             if repeats.restart and restart.holds(record, record):
                 places_by_key.clear()
-            is_keyed = keyed.holds(record, record)
-            identity = get_text(repeats.key, record, record) if is_keyed else None
+            identity = key.get_text(record, record) if keyed.holds(record, record) else None
             if identity is None:
                 merged.append(record)
                 continue
             places = places_by_key.setdefault(identity, [])
             # A call and its result may have the same key.
-            same = (at for at in places[-_MAX_PLACES:] if _is_same(repeats, merged[at], record))
+            recent = places[-_MAX_PLACES:]
+            same = (at for at in recent if get_same(merged[at]) == get_same(record))
             place = next(same, None)
             if place is None:
                 places.append(len(merged))
@@ -262,17 +266,17 @@ class ProfileReader:
         return iter(merged)
 
 
-def _is_same(repeats: Repeats, one: Node, other: Node) -> bool:
-    first, second = get_value(repeats.same, one, one), get_value(repeats.same, other, other)
-    return (first and first.value) == (second and second.value)
-
-
 def _order_by(key: Field, records: list[Node]) -> Iterator[Node]:
     """Yield records in the order of their values at a path: numbers, or texts such as times."""
     ranks: list[tuple[float, str]] = []
+    find = compile_field(key).get
     for node in records:
-        text = get_text(key, node, node)
-        if text is not None:
+        found = find(node, node)
+        value = None if found is None else found.value
+        if isinstance(value, float) and isfinite(value):
+            rank = (value, "")
+        elif value is not None:
+            text = value_text(value)
             rank = (float(text), "") if _NUMBER.fullmatch(text) else (inf, text)
         else:
             rank = ranks[-1] if ranks else (0.0, "")

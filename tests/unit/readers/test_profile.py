@@ -10,6 +10,7 @@ import pytest
 from planproof.core.trace import Kind
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
+from planproof.readers.profile_files import read_built_in_text
 from planproof.readers.profile_reader import ProfileReader, load_built_in_profiles, parse_profile
 from tests.line_counts import measure_growth
 from tests.own_format import PROFILE, TRACE
@@ -99,6 +100,7 @@ def test_a_profile_does_not_claim_what_it_should_not() -> None:
 @pytest.mark.parametrize("name", load_built_in_profiles())
 def test_a_built_in_profile_says_what_it_reads(name: str) -> None:
     profile = load_built_in_profiles()[name]
+    assert parse_profile(read_built_in_text(name), name=name) == profile
     assert profile.title
     assert profile.name == name
 

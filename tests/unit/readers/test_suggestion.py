@@ -17,7 +17,7 @@ from planproof.readers.suggestion.profile_suggestion import (
     make_profile_name,
     suggest_profile,
 )
-from planproof.readers.suggestion.record_words import classify_words, is_notice, split_words
+from planproof.readers.suggestion.record_shape import classify_words, is_notice, split_words
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
 from tests.own_format import TRACE
 from tests.unit.readers.inspect_logs import pack_log

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
-from planproof.readers.suggestion.json_rules import Certainty, join_rules, suggest_rules
-from planproof.readers.suggestion.record_words import (
+from planproof.readers.suggestion.json_profile import Certainty, join_rules, suggest_rules
+from planproof.readers.suggestion.record_shape import (
     RecordKind,
     classify_words,
     is_notice,

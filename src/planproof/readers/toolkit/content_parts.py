@@ -23,6 +23,12 @@ _RESULT_TYPES = frozenset(
 _HOSTED_RESULT = "_tool_result"
 _IMAGE_TYPES = frozenset(("image", "image_url", "image-url", "input_image"))
 _MEDIA_KEYS = ("media_type", "mime_type", "mimeType")
+# An object without any of these has neither text nor image.
+_PART_KEYS = frozenset(
+    "parts type kind thought text content value output_text refusal summary thinking reasoning "
+    "functionCall toolUse function_call functionResponse toolResult function_response data image "
+    "image_url source url inline_data inlineData file_data fileData".split()
+)
 _FILE_KEYS = ("inline_data", "inlineData", "file_data", "fileData")
 
 
@@ -71,6 +77,8 @@ def extract_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ..
     """Return all text of a content, the pointer to it, and its images."""
     if isinstance(content, str):
         return content, pointer, ()
+    if is_object(content) and _PART_KEYS.isdisjoint(content):
+        return "", pointer, ()  # the result of a tool, not a part of a message
     parts, images = parse_parts(content, pointer)
     texts = [part for part in parts if part.kind in ("text", "thought")]
     if len(texts) == 1:

@@ -14,9 +14,10 @@ outermost value with a `@type`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import NoneType
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
 
@@ -67,61 +68,106 @@ class Node(Struct):
         return Node(value, pointer, key, None, self.in_text)
 
 
-class Path(NamedTuple):
-    """A compiled path: its keys, and where it begins: here, at the record, or at the next one.
+class Path:
+    """A path compiled into functions of a node and the record that it is in.
 
-    `suffix` is what a plain path, of keys only, adds to a pointer; None if the path is not plain.
-    `listed` is the plain path to a list, if this one leads to the items of it.
+    `first` finds the first value with its pointer, `value` without it, and `every` all of them.
+    `key` is that which an object must have for the path to lead anywhere; None if that is unknown.
     """
 
-    steps: tuple[str, ...]
-    start: Literal["", "^", ">"] = ""
-    suffix: str | None = None
-    listed: Path | None = None
+    def __init__(self, steps: tuple[str, ...], start: str = "") -> None:
+        self.steps = steps
+        self.start = start
+        self.is_plain = bool(steps) and not any(map(_is_special, steps))
+        self.key = steps[0] if steps and not start and not _is_special(steps[0]) else None
+        self.first, self.value, self.every = _compile_steps(steps)
+        if start:
+            self.first = _begin_at(start, self.first, None)
+            self.value = _begin_at(start, self.value, MISSING)
+            self.every = _begin_at(start, self.every, ())
 
-    def first(self, node: Node, record: Node) -> Node | None:
-        """Return the first value at this path; None if there is none."""
-        start = node if not self.start else record if self.start == "^" else record.after
-        if start is None or not self.steps:
-            return start
-        if self.suffix is None:
-            return next(_walk(start, self.steps, 0), None)
-        value = _follow(start.value, self.steps)
-        if value is MISSING:
-            return None
-        pointer = start.pointer if start.in_text else start.pointer + self.suffix
-        return Node(value, pointer, self.steps[-1], None, start.in_text)
 
-    def first_value(self, node: Node, record: Node) -> Json:
-        """Return the first value at this path without its pointer; `MISSING` if there is none."""
-        start = node if not self.start else record if self.start == "^" else record.after
-        if start is None:
-            return MISSING
-        if self.suffix is not None:
-            return _follow(start.value, self.steps)
-        if not self.steps:
-            return start.value
-        if self.steps == _KEY_STEPS:
-            return start.key
-        found = next(_walk(start, self.steps, 0), None)
+_T = TypeVar("_T")
+_First: TypeAlias = Callable[[Node, Node], Node | None]
+_Value: TypeAlias = Callable[[Node, Node], Json]
+_Every: TypeAlias = Callable[[Node, Node], Iterable[Node]]
+
+
+def _is_special(step: str) -> bool:
+    return step == "*" or step.startswith("@")
+
+
+def _begin_at(
+    start: str, find: Callable[[Node, Node], _T], nothing: _T
+) -> Callable[[Node, Node], _T]:
+    """Return a function that finds values in the record, or in the one after it."""
+    if start == "^":
+        return lambda node, record: find(record, record)
+    return lambda node, record: nothing if record.after is None else find(record.after, record)
+
+
+def _compile_steps(steps: tuple[str, ...]) -> tuple[_First, _Value, _Every]:
+    if not steps:
+        return lambda node, _: node, lambda node, _: node.value, lambda node, _: (node,)
+    if not any(map(_is_special, steps)):
+        return _compile_keys(steps)
+
+    if steps[-1] == "*" and len(steps) > 1 and not any(map(_is_special, steps[:-1])):
+        # The items of a list are the most common path of all.
+        find_list = _compile_keys(steps[:-1])[0]
+
+        def every(node: Node, record: Node) -> Iterable[Node]:
+            found = find_list(node, record)
+            return () if found is None else iter_children(found)
+    else:
+
+        def every(node: Node, record: Node) -> Iterable[Node]:
+            return _walk(node, steps, 0)
+
+    def first(node: Node, record: Node) -> Node | None:
+        return next(iter(every(node, record)), None)
+
+    def value(node: Node, record: Node) -> Json:
+        found = first(node, record)
         return MISSING if found is None else found.value
 
-    def every(self, node: Node, record: Node) -> Iterator[Node]:
-        """Yield all values at this path, in order."""
-        if self.suffix is not None:
-            found = self.first(node, record)
-            return iter(() if found is None else (found,))
-        if self.listed is not None:
-            found = self.listed.first(node, record)
-            return iter_children(found) if found is not None else iter(())
-        start = node if not self.start else record if self.start == "^" else record.after
-        return _walk(start, self.steps, 0) if start is not None else iter(())
+    return first, (lambda node, _: node.key) if steps == _KEY_STEPS else value, every
+
+
+def _compile_keys(keys: tuple[str, ...]) -> tuple[_First, _Value, _Every]:
+    """Compile a path that consists of keys only."""
+    suffix = "".join(f"/{escape(key)}" for key in keys)
+    key, is_single = keys[-1], len(keys) == 1
+
+    def value(node: Node, record: Node) -> Json:
+        return _follow(node.value, keys)
+
+    def value_at_key(node: Node, record: Node) -> Json:
+        inside = node.value
+        return inside.get(key, MISSING) if inside.__class__ is dict else _follow(inside, keys)
+
+    def first(node: Node, record: Node) -> Node | None:
+        # Written out for one key in an object: this runs for every field of a rule.
+        inside = node.value
+        if is_single and inside.__class__ is dict:
+            found = inside.get(key, MISSING)
+        else:
+            found = _follow(inside, keys)
+        if found is MISSING:
+            return None
+        pointer = node.pointer if node.in_text else node.pointer + suffix
+        return Node(found, pointer, key, None, node.in_text)
+
+    def every(node: Node, record: Node) -> Iterable[Node]:
+        found = first(node, record)
+        return () if found is None else (found,)
+
+    return first, value_at_key if is_single else value, every
 
 
 def _follow(value: Json, steps: tuple[str, ...]) -> Json:
     """Return the value under these keys; `MISSING` if there is none."""
     for step in steps:
-        # Faster than `is_object`: this runs for every path of every rule.
         if value.__class__ is dict:
             value = value.get(step, MISSING)
         elif is_list(value) and step.isdigit() and int(step) < len(value):
@@ -134,24 +180,14 @@ def _follow(value: Json, steps: tuple[str, ...]) -> Json:
 @lru_cache(_CACHE_SIZE)
 def parse_path(text: str) -> Path:
     """Parse the text of a path."""
-    start = "^" if text.startswith("^") else ">" if text.startswith(">") else ""
+    start = text[:1] if text.startswith(("^", ">")) else ""
     bare = text[len(start) :]
     if bare in ("", "."):
         return Path((), start)
     steps = tuple(quoted or plain for quoted, plain in _STEP.findall(bare))
     if _STEP.sub("", bare.strip(".")) != "." * (len(steps) - 1) or "" in steps:
         raise InvalidInput(f"`{text}` is not a valid path.", advice="Write keys joined by dots.")
-    if steps[-1] == "*" and len(steps) > 1:
-        listed = Path(steps[:-1], start, _join_plain(steps[:-1]))
-        return Path(steps, start, None, listed if listed.suffix is not None else None)
-    return Path(steps, start, _join_plain(steps))
-
-
-def _join_plain(steps: tuple[str, ...]) -> str | None:
-    """Return what a path adds to a pointer; None if it does not consist of keys only."""
-    if any(step == "*" or step.startswith("@") for step in steps):
-        return None
-    return "".join(f"/{escape(step)}" for step in steps)
+    return Path(steps, start)
 
 
 @lru_cache(_CACHE_SIZE)
@@ -168,20 +204,61 @@ Field: TypeAlias = str | tuple[str, ...]
 
 
 class CompiledField:
-    """One or more paths, or a constant."""
+    """A field compiled into functions of a node and its record.
 
-    def __init__(self, field: Field) -> None:
-        self._sources = list(map(_compile_source, as_tuple(field)))
-        self._keys = frozenset(
-            source.steps[0]
-            for source, _ in self._sources
-            if isinstance(source, Path) and source.suffix is not None and not source.start
-        )
-        self._has_only_keys = 1 < len(self._keys) == len(self._sources)
+    `get` finds the first value that is there and is not null or empty text, `get_text` the same as
+    text, and `get_empty` the first that is an empty text.
+    """
+
+    def __init__(self, field: Field | None) -> None:
+        sources = [] if field is None else list(map(_compile_source, as_tuple(field)))
+        paths = [source for source, _ in sources if isinstance(source, Path)]
+        self.is_given = bool(sources)
+        self.get = self.get_text = self.get_empty = _find_nothing
+        if sources:
+            choice = _Choice(sources, paths)
+            self.get, self.get_text, self.get_empty = choice.get, choice.get_text, choice.get_empty
+        if len(paths) == 1 == len(sources) and sources[0][1] is None:
+            self.get, self.get_text = _compile_single(paths[0])
+
+
+def _find_nothing(node: Node, record: Node) -> None:
+    """Return None: the function of a field that is not given."""
+
+
+def _compile_single(path: Path) -> tuple[_First, Callable[[Node, Node], str | None]]:
+    """Return `get` and `get_text` of a field of one path, which most are."""
+    first, read = path.first, path.value
+
+    def get(node: Node, record: Node) -> Node | None:
+        found = first(node, record)
+        return None if found is None or found.value is None or found.value == "" else found
+
+    def get_text(node: Node, record: Node) -> str | None:
+        value = read(node, record)
+        if value.__class__ is str:
+            return value or None
+        return None if value is MISSING else format_value(value) or None
+
+    return get, get_text
+
+
+class _Choice:
+    """The functions of a field of several paths, or with a constant or a pattern."""
+
+    def __init__(
+        self, sources: list[tuple[Path | str, LinePattern | None]], paths: list[Path]
+    ) -> None:
+        self._sources = sources
+        self._paths = paths
+        keys = frozenset(path.key for path in paths if path.is_plain and path.key is not None)
+        self._keys = keys if 1 < len(keys) == len(sources) else None
 
     def get(self, node: Node, record: Node) -> Node | None:
         """Return the first value that is there and is not null or empty text."""
-        if self._has_only_keys and self._is_missing(node.value):
+        value, keys = node.value, self._keys
+        # An object that has none of the keys is common: cheaper than to follow every path.
+        if keys is not None and value.__class__ is dict and keys.isdisjoint(value):
             return None
         for source, pattern in self._sources:
             if isinstance(source, str):
@@ -196,54 +273,29 @@ class CompiledField:
                 return structs.replace(found, value=part)
         return None
 
-    def get_empty(self, node: Node, record: Node) -> Node | None:
-        """Return the first value that is an empty text."""
-        for source, _ in self._sources:
-            if isinstance(source, Path) and source.first_value(node, record) == "":
-                return source.first(node, record)
-        return None
-
     def get_text(self, node: Node, record: Node) -> str | None:
-        """Return this value as text."""
-        if self._has_only_keys and self._is_missing(node.value):
+        """Return the same as text."""
+        value, keys = node.value, self._keys
+        if keys is not None and value.__class__ is dict and keys.isdisjoint(value):
             return None
         for source, pattern in self._sources:
             if isinstance(source, str):
                 return source
-            value = source.first_value(node, record)
-            if value is MISSING or value is None or value == "":
-                continue
-            text = value if isinstance(value, str) else format_value(value)
-            if pattern is not None:
+            value = source.value(node, record)
+            text = "" if value is MISSING else value_text(value)
+            if pattern is not None and text:
                 text = _match_lines(pattern, text)
             if text:
                 return text
         return None
 
-    def _is_missing(self, value: Json) -> bool:
-        """Return whether an object has none of the keys: cheaper than to follow every path."""
-        return is_object(value) and self._keys.isdisjoint(value)
+    def get_empty(self, node: Node, record: Node) -> Node | None:
+        """Return the first value that is an empty text."""
+        empty = (path for path in self._paths if path.value(node, record) == "")
+        return next((path.first(node, record) for path in empty), None)
 
 
-@lru_cache(_CACHE_SIZE)
-def compile_field(field: Field) -> CompiledField:
-    """Return a field with its paths and patterns parsed."""
-    return CompiledField(field)
-
-
-def get_value(field: Field | None, node: Node, record: Node) -> Node | None:
-    """Return the value of a field; None if there is none, or no field."""
-    return None if field is None else compile_field(field).get(node, record)
-
-
-def get_empty(field: Field | None, node: Node, record: Node) -> Node | None:
-    """Return the empty text that a field has; None if it has none."""
-    return None if field is None else compile_field(field).get_empty(node, record)
-
-
-def get_text(field: Field | None, node: Node, record: Node) -> str | None:
-    """Return the value of a field as text; None if there is none, or no field."""
-    return None if field is None else compile_field(field).get_text(node, record)
+compile_field = lru_cache(_CACHE_SIZE)(CompiledField)
 
 
 def _compile_source(text: str) -> tuple[Path | str, LinePattern | None]:
@@ -358,11 +410,13 @@ _EMBEDDED: dict[str, Callable[[str], Json]] = {
 
 def iter_children(node: Node) -> Iterator[Node]:
     """Yield the items of a list or the values of an object, with their pointers."""
-    if is_list(node.value):
-        for index, item in enumerate(node.value):
-            yield node.get_child(str(index), item)
-    elif is_object(node.value):
-        for key, item in node.value.items():
+    value, pointer, is_in_text = node.value, node.pointer, node.in_text
+    if is_list(value):
+        for index, item in enumerate(value):
+            key = str(index)
+            yield Node(item, pointer if is_in_text else f"{pointer}/{key}", key, None, is_in_text)
+    elif is_object(value):
+        for key, item in value.items():
             yield node.get_child(key, item)
 
 
@@ -415,54 +469,69 @@ Of the values at a path with `*`, and of several paths with ` | ` between them, 
 """
 
 
+_Test: TypeAlias = Callable[[Node, Node], bool]
+
+
 class CompiledCondition:
-    """A condition with its paths parsed."""
+    """A condition with its paths parsed; `holds` tells whether all of it does."""
 
     def __init__(self, condition: Condition) -> None:
-        self._tests = [_compile_test(parse_paths(paths), test) for paths, test in condition.items()]
-        texts = {
-            parse_paths(paths): as_tuple(test)
-            for paths, test in condition.items()
-            if not isinstance(test, Test)
-        }
-        self.texts = {
-            paths[0]: test
-            for paths, test in texts.items()
-            if len(paths) == 1 and paths[0].suffix is not None
-        }
-        """The texts of which one must be at a plain path."""
+        self.texts: dict[str, tuple[str, ...]] = {}
+        """The texts of which one must be at a key."""
+        self._tests: list[tuple[str | None, _Test]] = []
+        for text, test in condition.items():
+            paths = parse_paths(text)
+            key = paths[0].key if len(paths[0].steps) == len(paths) == 1 else None
+            if key is not None and not isinstance(test, Test):
+                self.texts[key] = as_tuple(test)
+            else:
+                key = None
+            self._tests.append((key, _compile_test(paths, test)))
+        self.holds = _join_tests([test for _, test in self._tests])
 
-    def holds(self, node: Node, record: Node) -> bool:
-        """Return whether all tests hold."""
-        for test in self._tests:  # noqa: SIM110 - a generator takes twice as long
-            if not test(node, record):
-                return False
-        return True
+    def without(self, key: str) -> _Test:
+        """Return a test of all but the text at this key, which is known to be one of them."""
+        return _join_tests([test for other, test in self._tests if other != key])
 
 
-def _compile_test(
-    paths: tuple[Path, ...], test: str | tuple[str, ...] | Test
-) -> Callable[[Node, Node], bool]:
-    """Return a function that tests the values at some paths: most are tried on every record."""
-    holds = test.holds if isinstance(test, Test) else _make_text_test(as_tuple(test))
-    path = paths[0]
+def _join_tests(tests: list[_Test]) -> _Test:
+    """Return a test that holds if all do."""
+    if not tests:
+        return lambda node, record: True
+    if len(tests) == 1:
+        return tests[0]
+    first, others = tests[0], _join_tests(tests[1:])
+    return lambda node, record: first(node, record) and others(node, record)
+
+
+def _compile_test(paths: tuple[Path, ...], test: str | tuple[str, ...] | Test) -> _Test:
+    """Return a function that tests whether one of the values at some paths meets a test."""
+    holds, path = _compile_value_test(test), paths[0]
     if len(paths) > 1:
         first, others = _compile_test(paths[:1], test), _compile_test(paths[1:], test)
         return lambda node, record: first(node, record) or others(node, record)
     if "*" in path.steps:
         return lambda node, record: any(holds(found.value) for found in path.every(node, record))
-    if path.suffix is not None and not path.start:
-        return lambda node, record: holds(_follow(node.value, path.steps))
-    return lambda node, record: holds(path.first_value(node, record))
+    read, key = path.value, path.key
+    if key is None or len(path.steps) > 1:
+        return lambda node, record: holds(read(node, record))
+
+    # Written out: most conditions are of one key, and they are tried on every record.
+    def holds_at_key(node: Node, record: Node) -> bool:
+        value = node.value
+        return holds(value.get(key, MISSING) if value.__class__ is dict else read(node, record))
+
+    return holds_at_key
 
 
-def _make_text_test(texts: tuple[str, ...]) -> Callable[[Json], bool]:
-    def is_one_of(value: Json) -> bool:
-        if isinstance(value, str):
-            return value in texts
-        return value is not MISSING and value_text(value) in texts
-
-    return is_one_of
+def _compile_value_test(test: str | tuple[str, ...] | Test) -> Callable[[Json], bool]:
+    if not isinstance(test, Test):
+        texts = frozenset(as_tuple(test))
+        return lambda value: value is not MISSING and value_text(value) in texts
+    if test == Test(kind=test.kind) and test.kind is not None:
+        kinds = as_tuple(test.kind)
+        return lambda value: value is not MISSING and classify_value(value) in kinds
+    return test.holds
 
 
 def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -472,15 +541,16 @@ def as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def classify_value(value: Json) -> ValueKind:
     """Return the kind of a JSON value."""
-    if value is None:
-        return "null"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, bool):
-        return "flag"
-    if is_list(value):
-        return "list"
-    return "object" if is_object(value) else "number"
+    return _KINDS.get(value.__class__, "number")
+
+
+_KINDS: dict[type, ValueKind] = {
+    str: "text",
+    bool: "flag",
+    list: "list",
+    dict: "object",
+    NoneType: "null",
+}
 
 
 def value_text(value: Json) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager
 
 from msgspec import Struct, structs
 
@@ -58,21 +56,26 @@ class ToolResult(Struct):
     images: tuple[Image, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
 class _TextCalls:
     """A text in which calls were recognised, and the drafts created for it.
 
     `results` are results of these calls from outside the text, each with the draft before it.
     """
 
-    text: str
-    pointer: str
-    actor: str | None
-    turn: int
-    drafts: list[EventDraft] = field(default_factory=list[EventDraft])
-    results: list[tuple[EventDraft, ToolResult]] = field(
-        default_factory=list[tuple[EventDraft, ToolResult]]
-    )
+    def __init__(self, builder: TraceBuilder, text: str, pointer: str, actor: str | None) -> None:
+        self._builder = builder
+        self.text, self.pointer, self.actor, self.turn = text, pointer, actor, builder.turn
+        self.drafts: list[EventDraft] = []
+        self.results: list[tuple[EventDraft, ToolResult]] = []
+
+    # Every text of an agent is read in this context: written out, it takes a third of the time.
+    def __enter__(self) -> None:
+        self._builder.current_text = self
+        self._first = len(self._builder.drafts)
+
+    def __exit__(self, *error: object) -> None:
+        self._builder.current_text = None
+        self.drafts = self._builder.drafts[self._first :]
 
 
 class TraceBuilder:
@@ -90,9 +93,9 @@ class TraceBuilder:
         self.time: str | None = None
         self.parent: EventDraft | None = None
         self.call_count = 0
+        self.change_count = 0
+        """A counter that grows with each addition or skipped part."""
         self._skipped = list(skipped)
-        # Parts skipped earlier do not count as changes of this builder.
-        self._other_changes = -len(self._skipped)
         self._turn_by_key: dict[str, int] = {}
         self._last_turn = 0
         # The calls of each turn apart: an id that is used again is that of the newest turn.
@@ -100,7 +103,7 @@ class TraceBuilder:
         self._unanswered: OrderedDict[int, EventDraft] = OrderedDict()
         self._callers: set[tuple[str | None, str]] = set()
         self._text_calls: dict[int, _TextCalls] = {}
-        self._current_text: _TextCalls | None = None
+        self.current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
         self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
         self._answered_forms: dict[str | None, set[str]] = {}
@@ -117,9 +120,13 @@ class TraceBuilder:
 
     def add_draft(self, draft: EventDraft) -> EventDraft:
         """Add an event to the current turn."""
-        draft.turn = draft.turn or self.turn
-        draft.time = draft.time or self.time
-        draft.parent = draft.parent or self.parent
+        if not draft.turn:
+            draft.turn = self.turn
+        if draft.time is None:
+            draft.time = self.time
+        if draft.parent is None:
+            draft.parent = self.parent
+        self.change_count += 1
         self.drafts.append(draft)
         return draft
 
@@ -131,11 +138,11 @@ class TraceBuilder:
             return None
         return self.add_draft(EventDraft(kind, pointer, None, actor, text))
 
-    def add_plan(self, text: str, pointer: str, actor: str | None) -> EventDraft | None:
+    def add_plan(self, text: str, pointer: str, actor: str | None) -> None:
         """Add a plan that the format itself marks as one, unless its text is blank."""
-        if not text or text.isspace():
-            return None
-        return self.add_draft(EventDraft(Kind.BOOKKEEPING, pointer, "plan", actor, text))
+        draft = self.add_message(Kind.BOOKKEEPING, text, pointer, actor)
+        if draft is not None:
+            draft.name = "plan"
 
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
@@ -151,10 +158,10 @@ class TraceBuilder:
         )
         # Separate, so that a call recognised in a text never takes the result of a recorded call.
         waiting, by_id = self._unanswered, self._calls_by_id
-        if self._current_text is not None:
+        if self.current_text is not None:
             waiting, by_id = self._unanswered_in_text, self._text_calls_by_id
             draft.recognition = call.recognition or "text"
-            self._text_calls[id(draft)] = self._current_text
+            self._text_calls[id(draft)] = self.current_text
         elif recorded:
             self._callers.add((actor, call.name))
         if waiting and next(iter(waiting.values())).turn != self.turn:
@@ -174,29 +181,23 @@ class TraceBuilder:
             ToolCall(receiver or "hand-off", text=task), pointer, actor, recorded=False
         )
 
-    @contextmanager
-    def reading_text(self, text: str, pointer: str, actor: str | None) -> Generator[None]:
+    def reading_text(
+        self, text: str, pointer: str, actor: str | None
+    ) -> AbstractContextManager[None]:
         """Mark the drafts added in this context as recognised in this text of an agent."""
-        first = len(self.drafts)
-        text_calls = self._current_text = _TextCalls(text, pointer, actor, self.turn)
-        try:
-            yield
-        finally:
-            self._current_text = None
-            text_calls.drafts = self.drafts[first:]
+        return _TextCalls(self, text, pointer, actor)
 
     def drop_last(self, draft: EventDraft) -> bool:
         """Remove the last event, to add it again in another form; False if it is another one."""
         if not self.drafts or self.drafts[-1] is not draft:
             return False
         self.drafts.pop()
-        self._other_changes += 1
         self.turn = draft.turn
         return True
 
     def replace_drafts(self, start: int, end: int, drafts: list[EventDraft]) -> None:
         """Put other events in the place of those from `start` to `end`."""
-        self._other_changes += end - start
+        self.change_count += len(drafts)
         self.drafts[start:end] = drafts
 
     def add_again(self, index: int, add: Callable[[], None]) -> None:
@@ -211,13 +212,13 @@ class TraceBuilder:
 
     def add_result(self, result: ToolResult) -> EventDraft:
         """Attach a result to its call, or add it as an observation if it has none."""
-        self._other_changes += 1
+        self.change_count += 1
         draft = self._pop_matching_call(result)
         if draft is None:
             return self._add_unmatched_result(result)
         if self._text_calls:
             text_calls = self._text_calls.get(id(draft))
-            if text_calls is not None and text_calls is not self._current_text:
+            if text_calls is not None and text_calls is not self.current_text:
                 text_calls.results.append((self.drafts[-1], result))
                 self._answered_forms.setdefault(text_calls.actor, set()).add(draft.recognition)
         if draft.output_pointer is not None:
@@ -232,7 +233,7 @@ class TraceBuilder:
 
     def answer(self, draft: EventDraft, result: ToolResult) -> None:
         """Attach a result to a call that is known."""
-        self._other_changes += 1
+        self.change_count += 1
         self._unanswered.pop(id(draft), None)
         self._unanswered_in_text.pop(id(draft), None)
         draft.set_output(result.text, result.pointer, result.status)
@@ -242,14 +243,9 @@ class TraceBuilder:
         """Add a result that belongs to no call."""
         return self._add_unmatched_result(ToolResult(text, pointer, actor=actor))
 
-    @property
-    def change_count(self) -> int:
-        """A counter that grows with each addition or skipped part."""
-        return len(self.drafts) + len(self._skipped) + self._other_changes
-
     def mark_deferred(self) -> None:
         """Count a change for input that was understood but is added only later."""
-        self._other_changes += 1
+        self.change_count += 1
 
     def has_unanswered_calls(self) -> bool:
         """Return whether calls of the last calling turn still lack results."""
@@ -260,13 +256,9 @@ class TraceBuilder:
         last = self.drafts[-1] if self.drafts else None
         return last is not None and last.kind is Kind.ACTION and last.turn == self.turn
 
-    def is_answered(self, call_id: str | None) -> bool:
-        """Return whether the call with this id already has its result."""
-        waiting = self._calls_by_id.get(call_id) if call_id is not None else None
-        return bool(waiting) and waiting[-1][0].output_pointer is not None
-
     def skip(self, pointer: str, why: str, *, repeats: bool = False) -> None:
         """Record a part of the source that yields no event."""
+        self.change_count += 1
         self._skipped.append(SkippedPart(pointer, why, repeats))
 
     @contextmanager
@@ -290,7 +282,9 @@ class TraceBuilder:
 
     def map_pointers(self, locate: Callable[[str], str]) -> None:
         """Replace all pointers, for a source that was read in another form."""
-        self._skipped = [replace(part, pointer=locate(part.pointer)) for part in self._skipped]
+        self._skipped = [
+            structs.replace(part, pointer=locate(part.pointer)) for part in self._skipped
+        ]
         for draft in self.drafts:
             draft.pointer = locate(draft.pointer)
             if draft.output_pointer is not None:
@@ -303,13 +297,30 @@ class TraceBuilder:
         if self._text_calls:
             self._drop_forged_calls()
             self._mark_unverified_calls()
-        ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
-        events: list[Event] = []
-        for draft in self.drafts:
-            fields: dict[str, Any] = structs.asdict(draft)
-            fields["id"] = ids[id(draft)]
-            fields["parent"] = None if draft.parent is None else ids[id(draft.parent)]
-            events.append(Event(**fields))
+        has_parents = any(draft.parent is not None for draft in self.drafts)
+        numbered = enumerate(self.drafts if has_parents else (), 1)
+        ids = {id(draft): f"e{number}" for number, draft in numbered}
+        # By keyword: a quarter of the time that `Event(**structs.asdict(draft))` takes.
+        events = [
+            Event(
+                id=f"e{number}",
+                kind=draft.kind,
+                pointer=draft.pointer,
+                name=draft.name,
+                actor=draft.actor,
+                text=draft.text,
+                arguments=draft.arguments,
+                output=draft.output,
+                output_pointer=draft.output_pointer,
+                status=draft.status,
+                time=draft.time,
+                parent=None if draft.parent is None else ids[id(draft.parent)],
+                turn=draft.turn,
+                images=draft.images,
+                recognition=draft.recognition,
+            )
+            for number, draft in enumerate(self.drafts, 1)
+        ]
         return Trace(tuple(events), reader, tuple(self._skipped))
 
     def _drop_forged_calls(self) -> None:
