@@ -180,8 +180,9 @@ class _Problem:
         rooms: dict[int, int] = {}
         for step in self.steps:
             for part in step.parts:
-                for index in part.matches:
-                    groups.join(next(iter(part.matches)), index)
+                first, *others = part.matches or (0,)
+                for index in others:
+                    groups.join(first, index)
         for step in self.steps:
             for part in step.parts:
                 if part.matches:
@@ -326,6 +327,7 @@ class _Chain(NamedTuple):
 
 def _choose_starts(problem: _Problem) -> list[int | None]:
     """Choose the first candidate of each step so that most steps are met in plan order."""
+    ends_of_turns = _find_ends_of_turns(problem.positions)
     # Staircase: the best value of a chain that ends at or before each candidate.
     ends: list[int] = []
     values: list[tuple[int, int]] = []
@@ -335,7 +337,7 @@ def _choose_starts(problem: _Problem) -> list[int | None]:
             continue
         reached: list[tuple[int, tuple[int, int], _Chain]] = []
         for index, grade in _list_starts(problem, step):
-            at = bisect_left(ends, _find_end_of_turn(problem, index))
+            at = bisect_left(ends, ends_of_turns[index])
             value, chain = (values[at - 1], chains[at - 1]) if at else ((0, 0), None)
             gained = (value[0] + (grade == FULL), value[1] + (grade == NEAR))
             reached.append((index, gained, _Chain(chain, number, index)))
@@ -349,15 +351,17 @@ def _choose_starts(problem: _Problem) -> list[int | None]:
     return starts
 
 
-def _find_end_of_turn(problem: _Problem, index: int) -> int:
-    """Return the index after the last candidate at which an earlier step may begin.
+def _find_ends_of_turns(positions: Sequence[Position]) -> list[int]:
+    """Return for each candidate the index after the last one at which an earlier step may begin.
 
     Candidates of one turn have no order, and one candidate can serve two steps.
     """
-    turn, end = problem.positions[index].turn, index + 1
-    while turn and end < len(problem.positions) and problem.positions[end].turn == turn:
-        end += 1
-    return end
+    ends = list(range(1, len(positions) + 1))
+    for index in range(len(positions) - 2, -1, -1):
+        turn = positions[index].turn
+        if turn and positions[index + 1].turn == turn:
+            ends[index] = ends[index + 1]
+    return ends
 
 
 def _add_to_staircase(

@@ -1,4 +1,4 @@
-"""Decide how well a candidate satisfies a requirement: `match(requirement, candidate)`.
+"""Decide how well a candidate satisfies a requirement: `RequirementMatcher.match`.
 
 `call` and `is` say which action it is, `where` with which values. Every condition is true, false or
 unknown; what the trace does not show never counts as a match.
@@ -61,7 +61,6 @@ _ASKS = re.compile(
     r"|(?:need|want|ask|require|like) (?:you|your)\b)",
     re.IGNORECASE,
 )
-_PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
 _ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
 _EMPTY = Condition()
@@ -139,16 +138,60 @@ class MatchContext(Struct, frozen=True):
 _NO_MATCH = MatchResult(Match.NONE, (), Requirement(), "")
 
 
-def match(
-    requirement: Requirement, candidate: ContractCandidate, step_text: str, context: MatchContext
-) -> MatchResult:
-    """Return how well a candidate satisfies a requirement without alternatives."""
-    if requirement.names_action:
-        return _match_call(requirement, candidate, context)
-    wanted = requirement.message or requirement.reasoning
-    if wanted is None or not _is_text_for(requirement, candidate):
-        return _NO_MATCH
-    return _match_text(requirement, wanted, candidate, step_text, context)
+class RequirementMatcher:
+    """Matches candidates with a requirement without alternatives, prepared once for all of them."""
+
+    def __init__(self, requirement: Requirement, step_text: str, context: MatchContext) -> None:
+        self._requirement = requirement
+        self._step_text = step_text
+        self._context = context
+        self._names_action = requirement.names_action
+        self._called = " or ".join(requirement.call) or "any tool"
+        self._is = _prepare_conditions("is", requirement.is_)
+        self._where = _prepare_conditions("where", requirement.where)
+        self._is_closed = bool(requirement.absent) or requirement.only
+
+    def match(self, candidate: ContractCandidate) -> MatchResult:
+        """Return how well a candidate satisfies the requirement.
+
+        If a tool is required, the candidate is a call of that tool (`calls_tool`).
+        """
+        if self._names_action:
+            return self._match_call(candidate)
+        requirement = self._requirement
+        wanted = requirement.message or requirement.reasoning
+        if wanted is None or not _is_text_for(requirement, candidate):
+            return _NO_MATCH
+        return _match_text(requirement, wanted, candidate, self._step_text, self._context)
+
+    def _match_call(self, candidate: ContractCandidate) -> MatchResult:
+        requirement, context = self._requirement, self._context
+        name = candidate.event.name or ""
+        checked = [CheckedCondition("call", self._called, name, _MATCH)]
+        if requirement.by is not None:
+            checked.append(_check_actor(requirement.by, candidate))
+            if checked[-1].truth is _MISMATCH:
+                return _NO_MATCH
+        for prepared in self._is:
+            checked.append(_check_argument(prepared, candidate, context))
+            if checked[-1].truth is _MISMATCH:
+                return _NO_MATCH
+        if candidate.command is not None and _is_without_effect(requirement, candidate.command):
+            return _NO_MATCH
+        truths = [one.truth for one in checked if one.truth is _UNKNOWN]
+        for prepared in self._where:
+            checked.append(_check_argument(prepared, candidate, context))
+            truths.append(checked[-1].truth)
+        if self._is_closed:
+            for one in _check_closed(requirement, candidate):
+                checked.append(one)
+                truths.append(one.truth)
+        grade = _grade(truths)
+        if grade is Match.NONE:
+            return _NO_MATCH
+        return MatchResult(
+            grade, tuple(checked), requirement, candidate.event.id, context.variables
+        )
 
 
 def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool:
@@ -160,48 +203,30 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
     return candidate.kind is CandidateKind.REASONING or candidate.is_thought
 
 
-def _match_call(
-    requirement: Requirement, candidate: ContractCandidate, context: MatchContext
-) -> MatchResult:
-    if candidate.is_text:
-        return _NO_MATCH
-    if not calls_tool(requirement, candidate.names):
-        return _NO_MATCH
-    named = requirement.call[0] if len(requirement.call) == 1 else " or ".join(requirement.call)
-    checked = [CheckedCondition("call", named or "any tool", candidate.event.name or "", _MATCH)]
-    if requirement.by is not None:
-        checked.append(_check_actor(requirement.by, candidate))
-        if checked[-1].truth is _MISMATCH:
-            return _NO_MATCH
-    for argument, condition in _iter_conditions(requirement.is_):
-        checked.append(_check_argument("is", argument, condition, candidate, context))
-        if checked[-1].truth is _MISMATCH:
-            return _NO_MATCH
-    if candidate.command is not None and _is_without_effect(requirement, candidate.command):
-        return _NO_MATCH
-    values = [
-        _check_argument("where", argument, condition, candidate, context)
-        for argument, condition in _iter_conditions(requirement.where)
+class _PreparedCondition(NamedTuple):
+    """A condition on an argument, with what is the same for all candidates.
+
+    A condition `is_plain` if it depends on nothing but the value.
+    """
+
+    path: str
+    argument: str
+    condition: Condition
+    is_plain: bool
+
+
+def _prepare_conditions(group: str, conditions: Conditions) -> list[_PreparedCondition]:
+    """Return conditions by argument; several on any argument may hold in different ones."""
+    return [
+        _PreparedCondition(
+            f"{group}.{argument}",
+            argument,
+            part,
+            part.var is None and part.from_step is None and not part.all_of,
+        )
+        for argument, condition in conditions.items()
+        for part in (condition.parts if argument == ANY_ARGUMENT else (condition,))
     ]
-    if requirement.absent or requirement.only:
-        values += _check_closed(requirement, candidate)
-    truths = [one.truth for one in values]
-    truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
-    grade = _grade(truths)
-    if grade is Match.NONE:
-        return _NO_MATCH
-    return MatchResult(
-        grade, (*checked, *values), requirement, candidate.event.id, context.variables
-    )
-
-
-def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
-    """Yield conditions with their arguments; several on any argument may hold in different ones."""
-    for argument, condition in conditions.items():
-        if argument == ANY_ARGUMENT:
-            yield from ((argument, part) for part in condition.parts)
-        else:
-            yield argument, condition
 
 
 def _grade(truths: list[Truth]) -> Match:
@@ -260,16 +285,16 @@ def _check_closed(
 
 
 def _check_argument(
-    group: str,
-    argument: str,
-    condition: Condition,
-    candidate: ContractCandidate,
-    context: MatchContext,
+    prepared: _PreparedCondition, candidate: ContractCandidate, context: MatchContext
 ) -> CheckedCondition:
     """Check one condition on an argument of a call."""
+    path, argument, condition, is_plain = prepared
     found, truth = _MISSING, _UNKNOWN
     for value in _find_values(argument, candidate):
-        now = _check_value(condition, value, candidate, context)
+        if is_plain and value is not candidate and value != UNKNOWN_VALUE:
+            now = check_condition(condition, value)
+        else:
+            now = _check_value(condition, value, candidate, context)
         if found is _MISSING or now is _MATCH or (now is _UNKNOWN and truth is _MISMATCH):
             found, truth = value, now
         if now is _MATCH:
@@ -279,7 +304,7 @@ def _check_argument(
         truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
     if truth is _MISMATCH and condition.any_of and _is_bare_element(found, candidate):
         truth = _UNKNOWN
-    return CheckedCondition(f"{group}.{argument}", condition, found, truth)
+    return CheckedCondition(path, condition, found, truth)
 
 
 _MISSING = object()
@@ -308,7 +333,13 @@ def _find_values(argument: str, candidate: ContractCandidate) -> list[object]:
     The command or code of a candidate is represented by the candidate itself.
     """
     is_any = argument == ANY_ARGUMENT
-    if candidate.kind in _PARSED_KINDS and (is_any or _is_held_in(argument, candidate)):
+    if candidate.kind is CandidateKind.CALL and not is_any:
+        # Most conditions name an argument of a recorded call.
+        named = candidate.event.arguments
+        if is_object(named) and (value := named.get(argument)) is not None:
+            return [value]
+    is_parsed = candidate.kind is CandidateKind.COMMAND or candidate.kind is CandidateKind.CODE
+    if is_parsed and (is_any or _is_held_in(argument, candidate)):
         return [candidate, *(_list_other_values(candidate) if is_any else ())]
     if candidate.call is not None:
         named = candidate.call.keywords
