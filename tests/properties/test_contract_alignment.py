@@ -100,8 +100,16 @@ def is_allowed(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> bool:
 def complete(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> tuple[Taken, ...]:
     used = {index for own in taken for chosen in own for index in chosen}
     result: list[Taken] = []
-    for step, own in zip(steps, taken, strict=True):
-        start = min((index for chosen in own for index in chosen), default=None)
+    starts = [min((i for chosen in own for i in chosen), default=-1) for own in taken]
+    for number, (step, own) in enumerate(zip(steps, taken, strict=True)):
+        start = None if starts[number] < 0 else starts[number]
+        # The second of the later steps that begin after this one.
+        later = [
+            starts[other]
+            for other in range(number + 1, len(steps))
+            if starts[other] > starts[number] and not steps[other].free_order
+        ]
+        end = 99 if step.free_order or len(later) < 2 else sorted(later)[1]
         filled: list[tuple[int, ...]] = []
         for part, chosen in zip(step.parts, own, strict=True):
             now = list(chosen)
@@ -110,7 +118,7 @@ def complete(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> tuple[Taken,
                 continue
             for index, found in part.matches.items():
                 has_room = part.max is None or len(now) < part.max
-                is_later = start is not None and index > start
+                is_later = start is not None and start < index < end
                 if has_room and is_later and index not in used and found.match is Match.FULL:
                     now.append(index)
                     used.add(index)

@@ -269,13 +269,18 @@ class _Problem:
         )
 
     def complete(self, taken: Sequence[Taken]) -> tuple[Taken, ...]:
-        """Give parts that are met in full, and take more, further full matches after the start."""
+        """Give parts that are met in full, and take more, further full matches of their step.
+
+        These come after the start of the step and before its end.
+        """
         completed = list(taken)
         used = {index for own in taken for part in own for index in part}
+        starts = [min((i for part in own for i in part), default=None) for own in taken]
         for number, (step, own) in enumerate(zip(self.steps, taken, strict=True)):
-            if all(part.max == part.min for part in step.parts) or not any(own):
+            start = starts[number]
+            if start is None or all(part.max == part.min for part in step.parts):
                 continue
-            start = min(index for part in own for index in part)
+            end = self._find_end(number, starts)
             parts: list[tuple[int, ...]] = []
             for part, chosen in zip(step.parts, own, strict=True):
                 room = len(part.matches) if part.max is None else part.max - len(chosen)
@@ -284,12 +289,27 @@ class _Problem:
                 further = [
                     index
                     for index, result in part.matches.items()
-                    if index > start and index not in used and result.match is Match.FULL
+                    if start < index < end and index not in used and result.match is Match.FULL
                 ][: max(room, 0)]
                 used.update(further)
                 parts.append(tuple(sorted((*chosen, *further))))
             completed[number] = tuple(parts)
         return tuple(completed)
+
+    def _find_end(self, number: int, starts: Sequence[int | None]) -> float:
+        """Return the candidate at which a step ends: where the second step after it begins.
+
+        A step may alternate with the next one, but a call after both belongs to neither.
+        """
+        if self.steps[number].free_order:
+            return inf
+        begun = starts[number] or 0
+        later = sorted(
+            start
+            for step, start in zip(self.steps[number + 1 :], starts[number + 1 :], strict=True)
+            if start is not None and start > begun and not step.free_order
+        )
+        return later[1] if len(later) > 1 else inf
 
 
 def _align_in_plan_order(problem: _Problem) -> list[Taken]:

@@ -350,7 +350,8 @@ class ContractExtras:
         """Return the extras in event order, at most one per event.
 
         `taken` are the candidates that steps take, `refused` those of steps whose condition did not
-        hold. A sub-agent's actions have the severity of the hand-off.
+        hold. A call is a retry if the last one that met the same requirement failed. A sub-agent's
+        actions have the severity of the hand-off.
         """
         covered = {event for step in steps for event in step.covers}
         taken_events = {self._candidates[index].event.id for index in taken}
@@ -368,13 +369,15 @@ class ContractExtras:
         violations = self._find_violations()
         extras: dict[str, Extra] = {}
         calls: set[tuple[str, ...]] = set()
-        failed: set[str] = set()
+        failed: set[tuple[str, int, int]] = set()
         closed = False
         for index, candidate in enumerate(self._candidates):
             event = candidate.event
             if candidate.is_text or event.id in extras:
                 continue
-            call = _identify_call(candidate) if candidate.name in left_over else ()
+            is_compared = candidate.name in left_over
+            call = _identify_call(candidate) if is_compared else ()
+            met = self._list_met_parts(index) if is_compared else set[tuple[str, int, int]]()
             if index in violations:
                 extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
@@ -383,24 +386,24 @@ class ContractExtras:
                 and (event.id not in covered or index in refused or shares(candidate))
             ):
                 is_closing = self._roles.find_mark(event) == "closing" and not closed
-                is_retry = candidate.name in failed and self._meets_any_step(index)
-                is_minor = is_closing or is_retry or call in calls
+                is_minor = is_closing or bool(met & failed) or call in calls
                 severity = Severity.MINOR if is_minor else Severity.MAJOR
                 if parent := extras.get(event.parent or ""):
                     severity = parent.severity
                 extras[event.id] = _make_extra(candidate, _name_action(candidate), severity)
                 closed = closed or is_closing
             calls.add(call)
-            if event.status is EventStatus.ERROR:
-                failed.add(candidate.name)
+            failed = failed | met if event.status is EventStatus.ERROR else failed - met
         return tuple(extras.values())
 
-    def _meets_any_step(self, index: int) -> bool:
-        return any(
-            index in part.matches and part.matches[index].match is Match.FULL
+    def _list_met_parts(self, index: int) -> set[tuple[str, int, int]]:
+        """Return the requirements that a candidate meets: its tool, step and part of the step."""
+        return {
+            (self._candidates[index].name, step, at)
             for step in range(len(self._matcher.steps))
-            for part in self._matcher.get_parts(step)
-        )
+            for at, part in enumerate(self._matcher.get_parts(step))
+            if index in part.matches and part.matches[index].match is Match.FULL
+        }
 
     def _find_violations(self) -> dict[int, str]:
         """Return the candidates that break a constraint of the contract, with the reason."""

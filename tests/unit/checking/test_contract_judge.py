@@ -747,3 +747,41 @@ steps:
     verdict = check(contract, unknown, a)
     assert statuses(verdict) == ["executed", "ambiguous"]
     assert verdict.steps[1].note == "step 1 shows no single list of values"
+
+
+ROUNDS = """
+steps:
+  - {number: "1", text: Search for suppliers, call: search, times: {min: 1}}
+  - {number: "2", text: Open their pages, call: open_page, times: {min: 1}}
+  - {number: "3", text: Compare the prices, call: compare}
+  - {number: "4", text: Save the result, call: save}
+"""
+
+
+def test_a_step_with_any_number_of_calls_ends_where_the_second_step_after_it_begins() -> None:
+    search, page = did("search", "a", query="x"), did("open_page", "text", url="a")
+    other_search, other_page = did("search", "b", query="y"), did("open_page", "text", url="b")
+    compare, save = did("compare", "ok"), did("save", "ok")
+    rounds = check(ROUNDS, search, page, other_search, other_page, compare, save)
+    assert (rounds.score, rounds.extras) == (1.0, ())
+    late = check(ROUNDS, search, page, compare, other_page, other_search, save)
+    assert extras(late) == [("e5", "major")]
+    free = ROUNDS.replace("call: search,", "call: search, free_order: true,")
+    assert check(free, search, page, compare, other_search, save).score == 1.0
+
+
+def test_a_retry_follows_a_failed_call_that_met_the_same_requirement() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Load the data, call: python, is: {code: {calls: read_csv}}}
+  - {number: "2", text: Plot the data, call: python, is: {code: {calls: plot}}}
+"""
+    load = did("python", "ok", code="d = read_csv('a.csv')")
+    error = failed("python", "no such file", code="d = read_csv('b.csv')")
+    again = did("python", "ok", code="d = read_csv('c.csv')")
+    plot = did("python", "ok", code="plot(d)")
+    other_plot = did("python", "ok", code="plot(d.x)")
+    assert extras(check(contract, error, again, plot)) == [("e2", "minor")]
+    assert extras(check(contract, load, error, again, plot)) == [("e2", "major"), ("e3", "minor")]
+    # The retry has succeeded, and the failure was not one of plotting.
+    assert extras(check(contract, error, plot, other_plot)) == [("e3", "major")]
