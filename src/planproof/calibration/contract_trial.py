@@ -15,7 +15,7 @@ from planproof.checking.contract_judge import ContractJudge
 from planproof.core.case import Case
 from planproof.core.catalogue import Catalogue
 from planproof.core.content import Content, Json
-from planproof.core.contract import ANY_ARGUMENT, iter_requirements
+from planproof.core.contract import ANY_ARGUMENT, Condition, iter_requirements
 from planproof.core.finding import Findings
 from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import Event, EventStatus, Kind, Trace
@@ -23,6 +23,7 @@ from planproof.evaluation import ReadOptions, evaluate_case, read_trace_and_task
 from planproof.scoring import compute_score
 
 _MAX_MUTATIONS = 2_000
+_ANY_VALUE = Condition(any_value=True)
 
 
 class Mutation(StrEnum):
@@ -232,14 +233,16 @@ def _iter_changes(
 
 
 def _list_constrained(judge: ContractJudge, findings: Findings, event: Event) -> set[str]:
-    """Return the arguments that the steps of an event have conditions on."""
+    """Return the arguments whose values the steps of an event name; `any` names none."""
     steps = {step.number: step for step in judge.contract.steps}
     return {
         name.lower()
         for finding in findings.steps
         if event.id in finding.covers and finding.number in steps
         for requirement in iter_requirements(steps[finding.number])
-        for name in (*requirement.is_, *requirement.where)
+        for conditions in (requirement.is_, requirement.where)
+        for name, condition in conditions.items()
+        if any(structs.replace(part, for_=None) != _ANY_VALUE for part in condition.parts)
     }
 
 

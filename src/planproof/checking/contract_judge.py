@@ -333,9 +333,7 @@ def _require_from_step(requirement: Requirement, number: str) -> Requirement:
 
     def require(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
         return {
-            name: replace(condition, is_each=False, from_step=number)
-            if condition.is_each
-            else condition
+            name: _replace_each(condition, Condition(from_step=number))
             for name, condition in conditions.items()
         }
 
@@ -374,22 +372,31 @@ def _substitute_each(requirement: Requirement, value: str) -> Requirement:
 
     def substitute(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
         return {
-            argument: replace(condition, is_each=False, any_of=(value,))
-            if condition.is_each
-            else condition
+            argument: _replace_each(condition, Condition(any_of=(value,)))
             for argument, condition in conditions.items()
         }
 
     where = substitute(requirement.where)
     is_ = substitute(requirement.is_)
     if where == requirement.where and is_ == requirement.is_ and requirement.call:
-        where = {**where, ANY_ARGUMENT: Condition(any_of=(value,))}
+        wanted = Condition(any_of=(value,))
+        if other := where.get(ANY_ARGUMENT):
+            wanted = replace(wanted, all_of=(other,))
+        where = {**where, ANY_ARGUMENT: wanted}
     message = requirement.message
     if message is not None:
         message = replace(message, values=(*message.values, Condition(any_of=(value,))))
     return replace(
         requirement, where=where, is_=is_, message=message, each=(), each_from=None, times=Times()
     )
+
+
+def _replace_each(condition: Condition, wanted: Condition) -> Condition:
+    """Return a condition with another one for the current value of `each`, also in its `all_of`."""
+    further = tuple(_replace_each(part, wanted) for part in condition.all_of)
+    if condition.is_each:
+        further = (*further, replace(wanted, for_=condition.for_))
+    return replace(condition, is_each=False, all_of=further)
 
 
 def summarize_contract(contract: Contract) -> ContractSummary:

@@ -564,13 +564,17 @@ def _stem_words(text: str) -> str:
 
 
 def _grade_text(checked: list[CheckedCondition]) -> Match:
-    """Grade a message: all conditions full, at least half of several near, otherwise none."""
-    matched = sum(one.truth is _MATCH for one in checked)
-    if matched == len(checked):
+    """Grade a message: all conditions full, at least half of several near, otherwise none.
+
+    That something is asked, or by whom, says nothing about what: it makes no message near.
+    """
+    matched = [one.path for one in checked if one.truth is _MATCH]
+    if len(matched) == len(checked):
         return Match.FULL
     if any(one.path == "by" and one.truth is _MISMATCH for one in checked):
         return Match.NONE
-    return Match.NEAR if 2 * matched >= len(checked) and matched else Match.NONE
+    has_content = any(".says." in path or ".values." in path for path in matched)
+    return Match.NEAR if 2 * len(matched) >= len(checked) and has_content else Match.NONE
 
 
 def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
