@@ -271,16 +271,16 @@ class _Problem:
     def complete(self, taken: Sequence[Taken]) -> tuple[Taken, ...]:
         """Give parts that are met in full, and take more, further full matches of their step.
 
-        These come after the start of the step and before its end.
+        These come after the start of the step and before its end, which depends on the next step.
         """
         completed = list(taken)
         used = {index for own in taken for part in own for index in part}
-        starts = [min((i for part in own for i in part), default=None) for own in taken]
-        for number, (step, own) in enumerate(zip(self.steps, taken, strict=True)):
-            start = starts[number]
-            if start is None or all(part.max == part.min for part in step.parts):
+        for number in range(len(self.steps) - 1, -1, -1):
+            step, own = self.steps[number], taken[number]
+            if all(part.max == part.min for part in step.parts) or not any(own):
                 continue
-            end = self._find_end(number, starts)
+            start = min(index for part in own for index in part)
+            end = inf if step.free_order else self._find_end(start, number, completed)
             parts: list[tuple[int, ...]] = []
             for part, chosen in zip(step.parts, own, strict=True):
                 room = len(part.matches) if part.max is None else part.max - len(chosen)
@@ -296,20 +296,21 @@ class _Problem:
             completed[number] = tuple(parts)
         return tuple(completed)
 
-    def _find_end(self, number: int, starts: Sequence[int | None]) -> float:
-        """Return the candidate at which a step ends: where the second step after it begins.
+    def _find_end(self, start: int, number: int, completed: Sequence[Taken]) -> float:
+        """Return where a step ends: at the last call of the step that begins next.
 
-        A step may alternate with the next one, but a call after both belongs to neither.
+        So two steps may alternate, but a call after both belongs to neither, nor does one after the
+        step that begins then. Text ends no step.
         """
-        if self.steps[number].free_order:
+        spans: list[tuple[int, int]] = []
+        for step, own in zip(self.steps[number + 1 :], completed[number + 1 :], strict=True):
+            calls = [index for part in own for index in part if not self.is_text[index]]
+            if calls and not step.free_order and min(calls) > start:
+                spans.append((min(calls), max(calls)))
+        if not spans:
             return inf
-        begun = starts[number] or 0
-        later = sorted(
-            start
-            for step, start in zip(self.steps[number + 1 :], starts[number + 1 :], strict=True)
-            if start is not None and start > begun and not step.free_order
-        )
-        return later[1] if len(later) > 1 else inf
+        (_, last), *others = sorted(spans)
+        return min(last, others[0][0]) if others else last
 
 
 def _align_in_plan_order(problem: _Problem) -> list[Taken]:
@@ -412,10 +413,18 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
     if len(step.parts) == 1:
         yield from _list_starts_of_part(step.parts[0])
         return
-    for index in sorted({index for part in step.parts for index in part.matches}):
+    is_text = problem.is_text
+    indices = sorted({index for part in step.parts for index in part.matches})
+    calls = [index for index in indices if not is_text[index]]
+    for index in calls or indices:
         taken: list[tuple[int, ...]] = []
         for part in step.parts:
-            later = [other for other in problem.rank_matches(part) if other > index]
+            # A step with calls begins at the first one, and its text may come before.
+            later = [
+                other
+                for other in problem.rank_matches(part)
+                if other > index or (calls and is_text[other])
+            ]
             if index in part.matches and not any(index in chosen for chosen in taken):
                 later.insert(0, index)
             taken.append(tuple(later[: part.min]))

@@ -41,13 +41,18 @@ from planproof.core.contract import (
 )
 from planproof.core.finding import Check
 from planproof.core.json_values import is_object
-from planproof.core.trace import DERIVED
+from planproof.core.trace import COMMENTARY, DERIVED
 
 _MATCH, _MISMATCH, _UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*[.!?]?")
 _NEGATION = re.compile(
     r"\b(?:(?:could|can|did|was|were|have|has|wo) ?n(?:o|['’])t|cannot|unable|will not"
     r"|not (?:been )?(?:able|possible)|failed to)\b",
+    re.IGNORECASE,
+)
+_REGRET = re.compile(
+    r"\b(?:sorry|apolog|unfortunate|regret|refus|declin|reject|den(?:y|ied)|fail|error|impossible"
+    r"|unavailable)",
     re.IGNORECASE,
 )
 _INTENT = re.compile(
@@ -63,6 +68,7 @@ _ASKS = re.compile(
 )
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
 _ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _EMPTY = Condition()
 _WORD = re.compile(r"[^\s,;()]*[^\s,;().!?]|[^\s,;()]+")
 _MAX_FOUND = 120
@@ -198,6 +204,8 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
     """Return whether a candidate is text of the kind that is required."""
     if candidate.kind is CandidateKind.MESSAGE:
         return True  # reasoning may be any text of the agent
+    if candidate.event.recognition == COMMENTARY and not candidate.is_thought:
+        return True
     if requirement.reasoning is None:
         return False
     return candidate.kind is CandidateKind.REASONING or candidate.is_thought
@@ -501,12 +509,17 @@ def _match_text(
 ) -> MatchResult:
     """Match a message or reasoning: every group and every value must occur."""
     text = candidate.text[:_MAX_TEXT]
+    if requirement.message is not None:
+        text = _THINKING.sub("", text)
     group = "message" if requirement.message is not None else "reasoning"
     checked: list[CheckedCondition] = []
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
-    sentences = _list_reporting_sentences(text, step_text, wanted) if wanted.says else []
+    denies = _asks_for_denial(step_text, wanted)
     for index, alternatives in enumerate(wanted.says):
+        # "I am sorry, but it can't be changed" is an apology.
+        regrets = denies or any(map(_REGRET.search, alternatives))
+        sentences = _list_reporting_sentences(text, step_text, wanted, keep_negations=regrets)
         found = _find_sentence(alternatives, sentences)
         expected = " or ".join(alternatives[:_MAX_ALTERNATIVES])
         path, truth = f"{group}.says.{index}", _MATCH if found else _MISMATCH
@@ -577,14 +590,20 @@ def _grade_text(checked: list[CheckedCondition]) -> Match:
     return Match.NEAR if 2 * len(matched) >= len(checked) and has_content else Match.NONE
 
 
-def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
+def _asks_for_denial(step_text: str, wanted: MessageCondition) -> bool:
+    """Return whether a step, or what it must say, is about something that was not possible."""
+    return _NEGATION.search(step_text) is not None or any(
+        _NEGATION.search(alternative) for group in wanted.says for alternative in group
+    )
+
+
+def _list_reporting_sentences(
+    text: str, step_text: str, wanted: MessageCondition, *, keep_negations: bool
+) -> list[str]:
     """Return the sentences that can report something: no intentions, no failures, no word lists.
 
     A step that is itself about a failure or an intention takes such sentences too.
     """
-    keep_negations = _NEGATION.search(step_text) is not None or any(
-        _NEGATION.search(alternative) for group in wanted.says for alternative in group
-    )
     keep_intents = wanted.asks or re.search(
         r"\b(?:will|going to|offer|propose|announce|promise)\b", step_text, re.IGNORECASE
     )

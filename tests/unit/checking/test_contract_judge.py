@@ -758,14 +758,18 @@ steps:
 """
 
 
-def test_a_step_with_any_number_of_calls_ends_where_the_second_step_after_it_begins() -> None:
+def test_a_step_with_any_number_of_calls_may_alternate_with_the_next_one() -> None:
     search, page = did("search", "a", query="x"), did("open_page", "text", url="a")
     other_search, other_page = did("search", "b", query="y"), did("open_page", "text", url="b")
     compare, save = did("compare", "ok"), did("save", "ok")
     rounds = check(ROUNDS, search, page, other_search, other_page, compare, save)
     assert (rounds.score, rounds.extras) == (1.0, ())
-    late = check(ROUNDS, search, page, compare, other_page, other_search, save)
-    assert extras(late) == [("e5", "major")]
+    late = check(ROUNDS, search, page, compare, other_search, save)
+    assert extras(late) == [("e4", "major")]
+    after = check(ROUNDS, search, page, other_search, compare, save)
+    assert extras(after) == [("e3", "major")]
+    told = check(ROUNDS, search, said("I found a supplier."), other_search, page, compare, save)
+    assert told.score == 1.0
     free = ROUNDS.replace("call: search,", "call: search, free_order: true,")
     assert check(free, search, page, compare, other_search, save).score == 1.0
 
@@ -785,3 +789,67 @@ steps:
     assert extras(check(contract, load, error, again, plot)) == [("e2", "major"), ("e3", "minor")]
     # The retry has succeeded, and the failure was not one of plotting.
     assert extras(check(contract, error, plot, other_plot)) == [("e3", "major")]
+
+
+def test_each_may_be_one_of_several_conditions_on_an_argument() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Go to cabinets 1 and 2
+    call: go
+    each: ["1", "2"]
+    where: {"*": {any_of: cabinet, all_of: [$each]}}
+"""
+    one, two = did("go", "", place="cabinet 1"), did("go", "", place="cabinet 2")
+    assert check(contract, one, two).score == 1.0
+    sink = did("go", "", place="sink 1")
+    assert statuses(check(contract, sink, two)) == ["partial"]
+
+
+def test_a_question_about_something_else_is_not_near() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Ask for the order id, message: {says: [order id], asks: true}}
+"""
+    assert statuses(check(contract, did("search", "x"), said("How are you?"))) == ["missing"]
+    assert statuses(check(contract, did("search", "x"), said("I know the order id."))) == [
+        "partial"
+    ]
+
+
+def test_a_message_may_be_said_next_to_a_call() -> None:
+    contract = read("""
+steps:
+  - {number: "1", text: State the bug, message: {says: [[loop, index]]}}
+  - {number: "2", text: Fix it, call: write_file}
+""")
+
+    def judge(text: str, key: str = "content") -> list[str]:
+        call = {"id": "c", "function": {"name": "write_file", "arguments": "{}"}}
+        run = [
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": None, key: text, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "written"},
+        ]
+        return statuses(evaluate(trace=run, contract=contract))
+
+    assert judge("The loop begins at index 1.") == ["executed", "executed"]
+    assert judge("<think>The loop begins at index 1.</think>Now I fix it.") == [
+        "missing",
+        "executed",
+    ]
+    assert judge("The loop begins at index 1.", "reasoning_content") == ["missing", "executed"]
+    assert judge("I will look at the loop.") == ["missing", "executed"]
+
+
+def test_an_apology_may_be_in_a_sentence_that_denies() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Apologise and report the refund
+    message: {says: [[sorry, apologize], [refund]]}
+"""
+    verdict = check(contract, said("Sorry, but it cannot be exchanged. I have refunded it."))
+    assert statuses(verdict) == ["executed"]
+    verdict = check(contract, said("I am sorry, but I could not refund it."))
+    assert statuses(verdict) == ["partial"]
