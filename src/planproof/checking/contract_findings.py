@@ -293,7 +293,7 @@ class RunFindings:
     # Supporting events and extras
 
     def _add_supporting_events(self, findings: list[StepFinding]) -> list[StepFinding]:
-        """Add calls of supporting tools to the step around them."""
+        """Add calls of supporting tools to the step around them, or right after them."""
         positions = {event.id: index for index, event in enumerate(self._trace.events)}
         ranges = [
             (positions[finding.covers[0]], positions[finding.covers[-1]])
@@ -303,24 +303,44 @@ class RunFindings:
         ]
         covered = {event for finding in findings for event in finding.covers}
         added: dict[int, list[str]] = {}
-        for position, event in enumerate(self._trace.events):
-            if event.kind is not Kind.ACTION or event.id in covered:
-                continue
-            owner = self._find_owner(position, event, ranges)
-            if owner is not None:
-                added.setdefault(owner, []).append(event.id)
+        repeats = {
+            result.event
+            for step in range(len(self._steps))
+            for part in self._matcher.get_parts(step)
+            for result in part.matches.values()
+            if result.match is Match.FULL
+        }
+        following: int | None = None
+        for position in range(len(self._trace.events) - 1, -1, -1):
+            event = self._trace.events[position]
+            if event.id in covered:
+                following = position
+            elif event.kind is Kind.ACTION:
+                # What meets a requirement and is left over is a repeat, and prepares no other step.
+                at = None if event.id in repeats else following
+                owner = self._find_owner(position, event, ranges, at)
+                if owner is not None:
+                    added.setdefault(owner, []).append(event.id)
         for index, events in added.items():
             covers = sorted({*findings[index].covers, *events}, key=positions.__getitem__)
             findings[index] = replace(findings[index], covers=tuple(covers))
         return findings
 
     def _find_owner(
-        self, position: int, event: Event, ranges: list[tuple[int, int] | None]
+        self,
+        position: int,
+        event: Event,
+        ranges: list[tuple[int, int] | None],
+        following: int | None,
     ) -> int | None:
-        """Return the step that a call of a supporting tool belongs to."""
+        """Return the step that a call of a supporting tool belongs to.
+
+        A tool in `with` is called between the first and the last event of its step, or before it:
+        then the first event is the one `following` the call that any step covers.
+        """
         name = self._roles.canonical_name(event.name or "")
         for index, span in enumerate(ranges):
-            if span is None or not span[0] < position < span[1]:
+            if span is None or not (span[0] < position < span[1] or span[0] == following):
                 continue
             requirements = iter_requirements(self._steps[index])
             tools = {tool for requirement in requirements for tool in requirement.with_}

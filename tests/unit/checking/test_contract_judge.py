@@ -853,3 +853,16 @@ steps:
     assert statuses(verdict) == ["executed"]
     verdict = check(contract, said("I am sorry, but I could not refund it."))
     assert statuses(verdict) == ["partial"]
+
+
+def test_supporting_calls_may_come_right_before_their_step() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Read the order, call: read_order}
+  - {number: "2", text: Edit the config, call: edit_file, with: list_files}
+"""
+    order, edit = did("read_order", "x"), did("edit_file", "ok", path="a.yml")
+    files = did("list_files", "a.yml")
+    assert check(contract, order, files, edit).score == 1.0
+    assert extras(check(contract, files, order, edit)) == [("e1", "major")]
+    assert extras(check(contract, order, edit, files)) == [("e3", "major")]
