@@ -8,7 +8,7 @@ looks for better ones, up to a number of nodes.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -22,6 +22,7 @@ from planproof.checking.step_order import find_out_of_order
 from planproof.core.contract import Match, Requirement
 
 MAX_NODES = 5_000
+_CANDIDATES_PER_NODE = 200
 _GRADES = {Match.FULL: 3, Match.NEAR: 2, Match.OPEN: 1, Match.NONE: 0}
 FULL, NEAR, OPEN, NONE = 3, 2, 1, 0
 
@@ -275,42 +276,48 @@ class _Problem:
         """
         completed = list(taken)
         used = {index for own in taken for part in own for index in part}
+        spans: list[tuple[int, int]] = []
         for number in range(len(self.steps) - 1, -1, -1):
             step, own = self.steps[number], taken[number]
-            if all(part.max == part.min for part in step.parts) or not any(own):
-                continue
-            start = min(index for part in own for index in part)
-            end = inf if step.free_order else self._find_end(start, number, completed)
-            parts: list[tuple[int, ...]] = []
-            for part, chosen in zip(step.parts, own, strict=True):
-                room = len(part.matches) if part.max is None else part.max - len(chosen)
-                if not all(part.matches[index].match is Match.FULL for index in chosen):
-                    room = 0
-                further = [
-                    index
-                    for index, result in part.matches.items()
-                    if start < index < end and index not in used and result.match is Match.FULL
-                ][: max(room, 0)]
-                used.update(further)
-                parts.append(tuple(sorted((*chosen, *further))))
-            completed[number] = tuple(parts)
+            if any(own) and any(part.max != part.min for part in step.parts):
+                start = min(index for part in own for index in part)
+                end = inf if step.free_order else _find_end(start, spans)
+                completed[number] = _add_further(step, own, start, end, used)
+            calls = [i for part in completed[number] for i in part if not self.is_text[i]]
+            if calls and not step.free_order:
+                insort(spans, (min(calls), max(calls)))
         return tuple(completed)
 
-    def _find_end(self, start: int, number: int, completed: Sequence[Taken]) -> float:
-        """Return where a step ends: at the last call of the step that begins next.
 
-        So two steps may alternate, but a call after both belongs to neither, nor does one after the
-        step that begins then. Text ends no step.
-        """
-        spans: list[tuple[int, int]] = []
-        for step, own in zip(self.steps[number + 1 :], completed[number + 1 :], strict=True):
-            calls = [index for part in own for index in part if not self.is_text[index]]
-            if calls and not step.free_order and min(calls) > start:
-                spans.append((min(calls), max(calls)))
-        if not spans:
-            return inf
-        (_, last), *others = sorted(spans)
-        return min(last, others[0][0]) if others else last
+def _add_further(step: AlignedStep, taken: Taken, start: int, end: float, used: set[int]) -> Taken:
+    """Return what a step takes with the further full matches between its start and its end."""
+    parts: list[tuple[int, ...]] = []
+    for part, chosen in zip(step.parts, taken, strict=True):
+        room = len(part.matches) if part.max is None else part.max - len(chosen)
+        if not all(part.matches[index].match is Match.FULL for index in chosen):
+            room = 0
+        further = [
+            index
+            for index, result in part.matches.items()
+            if start < index < end and index not in used and result.match is Match.FULL
+        ][: max(room, 0)]
+        used.update(further)
+        parts.append(tuple(sorted((*chosen, *further))))
+    return tuple(parts)
+
+
+def _find_end(start: int, spans: Sequence[tuple[int, int]]) -> float:
+    """Return where a step ends: at the last call of the step that begins next.
+
+    So two steps may alternate, but a call after both belongs to neither, nor does one after the
+    step that begins then. Text ends no step. `spans` are the first and last calls of the steps that
+    come later in the plan, in order.
+    """
+    at = bisect_left(spans, (start + 1, 0))
+    if at == len(spans):
+        return inf
+    end = spans[at][1]
+    return end if at + 1 == len(spans) else min(end, spans[at + 1][0])
 
 
 def _align_in_plan_order(problem: _Problem) -> list[Taken]:
@@ -506,6 +513,8 @@ class _Search:
         if not self._can_reach(number, taken, full, near):
             return
         if number == len(self._problem.steps):
+            # The whole assignment is evaluated, which takes longer for many candidates.
+            self._nodes_left -= len(self._problem.positions) // _CANDIDATES_PER_NODE
             self._take(taken)
             return
         step = self._problem.steps[number]

@@ -387,6 +387,7 @@ class ContractExtras:
             if candidate.is_accountable and index not in taken
         }
         violations = self._find_violations()
+        met_parts = self._find_met_parts() if left_over else {}
         extras: dict[str, Extra] = {}
         calls: set[tuple[str, ...]] = set()
         failed: set[tuple[str, int, int]] = set()
@@ -397,7 +398,7 @@ class ContractExtras:
                 continue
             is_compared = candidate.name in left_over
             call = _identify_call(candidate) if is_compared else ()
-            met = self._list_met_parts(index) if is_compared else set[tuple[str, int, int]]()
+            met = met_parts.get(index, set()) if is_compared else set[tuple[str, int, int]]()
             if index in violations:
                 extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
@@ -416,14 +417,16 @@ class ContractExtras:
             failed = failed | met if event.status is EventStatus.ERROR else failed - met
         return tuple(extras.values())
 
-    def _list_met_parts(self, index: int) -> set[tuple[str, int, int]]:
-        """Return the requirements that a candidate meets: its tool, step and part of the step."""
-        return {
-            (self._candidates[index].name, step, at)
-            for step in range(len(self._matcher.steps))
-            for at, part in enumerate(self._matcher.get_parts(step))
-            if index in part.matches and part.matches[index].match is Match.FULL
-        }
+    def _find_met_parts(self) -> dict[int, set[tuple[str, int, int]]]:
+        """Return the requirements that candidates meet: tool, step and part of the step."""
+        met: dict[int, set[tuple[str, int, int]]] = {}
+        for step in range(len(self._matcher.steps)):
+            for at, part in enumerate(self._matcher.get_parts(step)):
+                for index, result in part.matches.items():
+                    if result.match is Match.FULL:
+                        name = self._candidates[index].name
+                        met.setdefault(index, set()).add((name, step, at))
+        return met
 
     def _find_violations(self) -> dict[int, str]:
         """Return the candidates that break a constraint of the contract, with the reason."""
