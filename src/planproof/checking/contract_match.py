@@ -483,9 +483,26 @@ def _check_context(
         results = context.find_results(condition.from_step, candidate.position)
         if not results:
             yield _UNKNOWN
+        elif value is candidate:
+            yield _check_given_words(candidate, results)
         else:
-            own = candidate.quote if value is candidate else value
-            yield _occurs_in_results(own, results)
+            yield _occurs_in_results(value, results)
+
+
+def _check_given_words(candidate: ContractCandidate, results: Sequence[str]) -> Truth:
+    """Return whether a word that a command, or a function of code, is given occurs in results."""
+    words: list[object] = []
+    is_open = not candidate.is_parsed
+    if candidate.command is not None:
+        words += candidate.command.arguments
+        is_open = candidate.command.unknown_arguments
+    elif candidate.code is not None:
+        words += _iter_code_values(candidate.code)
+        is_open = is_open or UNKNOWN_VALUE in words
+    # Options, and single characters, would occur in nearly any result.
+    given = [word for word in words if isinstance(word, str) and len(word) > 1]
+    truth = any_true(_occurs_in_results(word, results) for word in given if word[0] != "-")
+    return _UNKNOWN if truth is _MISMATCH and is_open else truth
 
 
 def _occurs_in_results(value: object, results: Iterable[str]) -> Truth:

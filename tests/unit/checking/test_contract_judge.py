@@ -866,3 +866,27 @@ steps:
     assert check(contract, order, files, edit).score == 1.0
     assert extras(check(contract, files, order, edit)) == [("e1", "major")]
     assert extras(check(contract, order, edit, files)) == [("e3", "major")]
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("cat src/parser.py", "executed"),
+        ("cat -n src/parser.py | head", "executed"),
+        ("cat src/other.py", "partial"),
+        ("cat", "partial"),
+        ("cat $FILE", "ambiguous"),
+    ],
+)
+def test_a_word_of_a_command_may_come_from_a_step(command: str, status: str) -> None:
+    contract = """
+steps:
+  - {number: "1", text: Find the file, call: find_file}
+  - number: "2"
+    text: Read it
+    call: bash
+    is: {command: {program: cat}}
+    where: {command: {from_step: "1"}}
+"""
+    verdict = check(contract, did("find_file", "src/parser.py"), did("bash", "x", command=command))
+    assert statuses(verdict) == ["executed", status]
