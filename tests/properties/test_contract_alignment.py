@@ -97,11 +97,23 @@ def is_allowed(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> bool:
     return True
 
 
-def complete(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> tuple[Taken, ...]:
+def complete(
+    steps: list[AlignedStep], taken: tuple[Taken, ...], is_text: list[bool]
+) -> tuple[Taken, ...]:
     used = {index for own in taken for chosen in own for index in chosen}
-    result: list[Taken] = []
-    for step, own in zip(steps, taken, strict=True):
-        start = min((index for chosen in own for index in chosen), default=None)
+    result: list[Taken] = list(taken)
+    for number in reversed(range(len(steps))):
+        step, own = steps[number], taken[number]
+        start = min((index for chosen in own for index in chosen), default=99)
+        # The first and the last call of each later step that begins after this one.
+        spans: list[tuple[int, int]] = []
+        for later, others in zip(steps[number + 1 :], result[number + 1 :], strict=True):
+            calls = {index for chosen in others for index in chosen if not is_text[index]}
+            if calls and min(calls) > start and not later.free_order:
+                spans.append((min(calls), max(calls)))
+        spans.sort()
+        end = 99 if step.free_order or not spans else spans[0][1]
+        end = end if step.free_order or len(spans) < 2 else min(end, spans[1][0])
         filled: list[tuple[int, ...]] = []
         for part, chosen in zip(step.parts, own, strict=True):
             now = list(chosen)
@@ -110,12 +122,12 @@ def complete(steps: list[AlignedStep], taken: tuple[Taken, ...]) -> tuple[Taken,
                 continue
             for index, found in part.matches.items():
                 has_room = part.max is None or len(now) < part.max
-                is_later = start is not None and index > start
-                if has_room and is_later and index not in used and found.match is Match.FULL:
+                is_own = start < index < end and index not in used
+                if has_room and is_own and found.match is Match.FULL:
                     now.append(index)
                     used.add(index)
             filled.append(tuple(now))
-        result.append(tuple(filled))
+        result[number] = tuple(filled)
     return tuple(result)
 
 
@@ -161,10 +173,10 @@ def evaluate(case: Case, taken: tuple[Taken, ...]) -> Objective:
     return Objective(grades.count(3), grades.count(2), -count_moves(starts), -left_over)
 
 
-def iter_assignments(steps: list[AlignedStep]) -> Iterator[tuple[Taken, ...]]:
+def iter_assignments(steps: list[AlignedStep], is_text: list[bool]) -> Iterator[tuple[Taken, ...]]:
     for taken in product(*map(list_choices, steps)):
         if is_allowed(steps, taken):
-            yield complete(steps, taken)
+            yield complete(steps, taken, is_text)
 
 
 @given(draw_cases())
@@ -173,7 +185,7 @@ def test_no_assignment_is_better(
 ) -> None:
     steps, positions, accountable, is_text = case
     found = align_contract(steps, positions, accountable, is_text, max_nodes=1_000_000)
-    best = max(evaluate(case, taken) for taken in iter_assignments(steps))
+    best = max(evaluate(case, taken) for taken in iter_assignments(steps, is_text))
     assert found.is_exact
     assert evaluate(case, found.taken) == found.objective == best
 

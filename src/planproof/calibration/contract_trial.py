@@ -12,10 +12,11 @@ from msgspec import structs
 from planproof.calibration.figures import CAUGHT_AT_MOST, PASSED_AT_LEAST
 from planproof.calibration.flaws import load_material
 from planproof.checking.contract_judge import ContractJudge
+from planproof.contracts.condition_check import describe_condition
 from planproof.core.case import Case
 from planproof.core.catalogue import Catalogue
 from planproof.core.content import Content, Json
-from planproof.core.contract import ANY_ARGUMENT, iter_requirements
+from planproof.core.contract import ANY_ARGUMENT, Condition, iter_requirements
 from planproof.core.finding import Findings
 from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import Event, EventStatus, Kind, Trace
@@ -23,6 +24,7 @@ from planproof.evaluation import ReadOptions, evaluate_case, read_trace_and_task
 from planproof.scoring import compute_score
 
 _MAX_MUTATIONS = 2_000
+_ANY_VALUE = describe_condition(Condition(any_value=True))
 
 
 class Mutation(StrEnum):
@@ -141,7 +143,7 @@ def _iter_mutants(
             _with_events(trace, [*events[:index], *events[index + 1 :]]),
         )
         yield Mutation.CLAIM, event.id, name, _replace_event(trace, index, _claim(event))
-        yield from _iter_changes(judge, trace, findings, index)
+        yield from _iter_changes(trace, findings, index)
     for index, later in pairwise(calls):
         one, other = events[index], events[later]
         if one.turn and one.turn == other.turn:
@@ -211,12 +213,10 @@ def _choose_other_tool(
     return next(tool for tool in (*tools, *load_material("tools")) if tool.lower() not in used)
 
 
-def _iter_changes(
-    judge: ContractJudge, trace: Trace, findings: Findings, index: int
-) -> Iterator[_Mutant]:
+def _iter_changes(trace: Trace, findings: Findings, index: int) -> Iterator[_Mutant]:
     """Yield the run with one argument of a call changed, for each argument."""
     event = trace.events[index]
-    constrained = _list_constrained(judge, findings, event)
+    constrained = _list_constrained(findings, event)
     if is_object(event.arguments):
         for name, value in event.arguments.items():
             changed = structs.replace(
@@ -231,15 +231,15 @@ def _iter_changes(
         yield mutation, event.id, f"{event.name}", _replace_event(trace, index, changed)
 
 
-def _list_constrained(judge: ContractJudge, findings: Findings, event: Event) -> set[str]:
-    """Return the arguments that the steps of an event have conditions on."""
-    steps = {step.number: step for step in judge.contract.steps}
+def _list_constrained(findings: Findings, event: Event) -> set[str]:
+    """Return the arguments of a call whose values the contract names; `any` names none."""
     return {
         name.lower()
         for finding in findings.steps
-        if event.id in finding.covers and finding.number in steps
-        for requirement in iter_requirements(steps[finding.number])
-        for name in (*requirement.is_, *requirement.where)
+        for check in finding.checks
+        if check.event == event.id and check.expected != _ANY_VALUE
+        for group, _, name in (check.path.partition("."),)
+        if group in {"is", "where"}
     }
 
 

@@ -8,7 +8,7 @@ looks for better ones, up to a number of nodes.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -22,6 +22,7 @@ from planproof.checking.step_order import find_out_of_order
 from planproof.core.contract import Match, Requirement
 
 MAX_NODES = 5_000
+_CANDIDATES_PER_NODE = 200
 _GRADES = {Match.FULL: 3, Match.NEAR: 2, Match.OPEN: 1, Match.NONE: 0}
 FULL, NEAR, OPEN, NONE = 3, 2, 1, 0
 
@@ -180,8 +181,9 @@ class _Problem:
         rooms: dict[int, int] = {}
         for step in self.steps:
             for part in step.parts:
-                for index in part.matches:
-                    groups.join(next(iter(part.matches)), index)
+                first, *others = part.matches or (0,)
+                for index in others:
+                    groups.join(first, index)
         for step in self.steps:
             for part in step.parts:
                 if part.matches:
@@ -268,27 +270,54 @@ class _Problem:
         )
 
     def complete(self, taken: Sequence[Taken]) -> tuple[Taken, ...]:
-        """Give parts that are met in full, and take more, further full matches after the start."""
+        """Give parts that are met in full, and take more, further full matches of their step.
+
+        These come after the start of the step and before its end, which depends on the next step.
+        """
         completed = list(taken)
         used = {index for own in taken for part in own for index in part}
-        for number, (step, own) in enumerate(zip(self.steps, taken, strict=True)):
-            if all(part.max == part.min for part in step.parts) or not any(own):
-                continue
-            start = min(index for part in own for index in part)
-            parts: list[tuple[int, ...]] = []
-            for part, chosen in zip(step.parts, own, strict=True):
-                room = len(part.matches) if part.max is None else part.max - len(chosen)
-                if not all(part.matches[index].match is Match.FULL for index in chosen):
-                    room = 0
-                further = [
-                    index
-                    for index, result in part.matches.items()
-                    if index > start and index not in used and result.match is Match.FULL
-                ][: max(room, 0)]
-                used.update(further)
-                parts.append(tuple(sorted((*chosen, *further))))
-            completed[number] = tuple(parts)
+        spans: list[tuple[int, int]] = []
+        for number in range(len(self.steps) - 1, -1, -1):
+            step, own = self.steps[number], taken[number]
+            if any(own) and any(part.max != part.min for part in step.parts):
+                start = min(index for part in own for index in part)
+                end = inf if step.free_order else _find_end(start, spans)
+                completed[number] = _add_further(step, own, start, end, used)
+            calls = [i for part in completed[number] for i in part if not self.is_text[i]]
+            if calls and not step.free_order:
+                insort(spans, (min(calls), max(calls)))
         return tuple(completed)
+
+
+def _add_further(step: AlignedStep, taken: Taken, start: int, end: float, used: set[int]) -> Taken:
+    """Return what a step takes with the further full matches between its start and its end."""
+    parts: list[tuple[int, ...]] = []
+    for part, chosen in zip(step.parts, taken, strict=True):
+        room = len(part.matches) if part.max is None else part.max - len(chosen)
+        if not all(part.matches[index].match is Match.FULL for index in chosen):
+            room = 0
+        further = [
+            index
+            for index, result in part.matches.items()
+            if start < index < end and index not in used and result.match is Match.FULL
+        ][: max(room, 0)]
+        used.update(further)
+        parts.append(tuple(sorted((*chosen, *further))))
+    return tuple(parts)
+
+
+def _find_end(start: int, spans: Sequence[tuple[int, int]]) -> float:
+    """Return where a step ends: at the last call of the step that begins next.
+
+    So two steps may alternate, but a call after both belongs to neither, nor does one after the
+    step that begins then. Text ends no step. `spans` are the first and last calls of the steps that
+    come later in the plan, in order.
+    """
+    at = bisect_left(spans, (start + 1, 0))
+    if at == len(spans):
+        return inf
+    end = spans[at][1]
+    return end if at + 1 == len(spans) else min(end, spans[at + 1][0])
 
 
 def _align_in_plan_order(problem: _Problem) -> list[Taken]:
@@ -326,6 +355,7 @@ class _Chain(NamedTuple):
 
 def _choose_starts(problem: _Problem) -> list[int | None]:
     """Choose the first candidate of each step so that most steps are met in plan order."""
+    ends_of_turns = _find_ends_of_turns(problem.positions)
     # Staircase: the best value of a chain that ends at or before each candidate.
     ends: list[int] = []
     values: list[tuple[int, int]] = []
@@ -335,7 +365,7 @@ def _choose_starts(problem: _Problem) -> list[int | None]:
             continue
         reached: list[tuple[int, tuple[int, int], _Chain]] = []
         for index, grade in _list_starts(problem, step):
-            at = bisect_left(ends, _find_end_of_turn(problem, index))
+            at = bisect_left(ends, ends_of_turns[index])
             value, chain = (values[at - 1], chains[at - 1]) if at else ((0, 0), None)
             gained = (value[0] + (grade == FULL), value[1] + (grade == NEAR))
             reached.append((index, gained, _Chain(chain, number, index)))
@@ -349,15 +379,17 @@ def _choose_starts(problem: _Problem) -> list[int | None]:
     return starts
 
 
-def _find_end_of_turn(problem: _Problem, index: int) -> int:
-    """Return the index after the last candidate at which an earlier step may begin.
+def _find_ends_of_turns(positions: Sequence[Position]) -> list[int]:
+    """Return for each candidate the index after the last one at which an earlier step may begin.
 
     Candidates of one turn have no order, and one candidate can serve two steps.
     """
-    turn, end = problem.positions[index].turn, index + 1
-    while turn and end < len(problem.positions) and problem.positions[end].turn == turn:
-        end += 1
-    return end
+    ends = list(range(1, len(positions) + 1))
+    for index in range(len(positions) - 2, -1, -1):
+        turn = positions[index].turn
+        if turn and positions[index + 1].turn == turn:
+            ends[index] = ends[index + 1]
+    return ends
 
 
 def _add_to_staircase(
@@ -388,10 +420,18 @@ def _list_starts(problem: _Problem, step: AlignedStep) -> Iterator[tuple[int, in
     if len(step.parts) == 1:
         yield from _list_starts_of_part(step.parts[0])
         return
-    for index in sorted({index for part in step.parts for index in part.matches}):
+    is_text = problem.is_text
+    indices = sorted({index for part in step.parts for index in part.matches})
+    calls = [index for index in indices if not is_text[index]]
+    for index in calls or indices:
         taken: list[tuple[int, ...]] = []
         for part in step.parts:
-            later = [other for other in problem.rank_matches(part) if other > index]
+            # A step with calls begins at the first one, and its text may come before.
+            later = [
+                other
+                for other in problem.rank_matches(part)
+                if other > index or (calls and is_text[other])
+            ]
             if index in part.matches and not any(index in chosen for chosen in taken):
                 later.insert(0, index)
             taken.append(tuple(later[: part.min]))
@@ -473,6 +513,8 @@ class _Search:
         if not self._can_reach(number, taken, full, near):
             return
         if number == len(self._problem.steps):
+            # The whole assignment is evaluated, which takes longer for many candidates.
+            self._nodes_left -= len(self._problem.positions) // _CANDIDATES_PER_NODE
             self._take(taken)
             return
         step = self._problem.steps[number]

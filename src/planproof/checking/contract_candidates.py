@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum, auto
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -96,6 +97,12 @@ class ContractCandidate(Struct, frozen=True, eq=False, kw_only=True):
         return self.event.arguments if is_object(self.event.arguments) else None
 
 
+class _ToolRole(NamedTuple):
+    mark: ToolMark | None
+    is_thinking: bool
+    """True if the tool only records thoughts."""
+
+
 class ToolRoles:
     """The roles of tools: the marks of a contract, then the built-in and declared vocabulary."""
 
@@ -120,18 +127,30 @@ class ToolRoles:
             for requirement in part.alternatives
             for name in (*requirement.call, *requirement.with_)
         )
+        self._known: dict[tuple[str | None, bool], _ToolRole] = {}
+        self._names: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def find(self, event: Event) -> _ToolRole:
+        """Return the role of the tool that an event calls; looked up once per tool."""
+        key = event.name, event.kind is Kind.BOOKKEEPING
+        role = self._known.get(key)
+        if role is None:
+            role = self._known[key] = _ToolRole(
+                self.find_mark(event), self._vocabulary.is_thinking(event.name)
+            )
+        return role
 
     def canonical_name(self, name: str) -> str:
         """Return the name that a contract uses for a tool, in lower case."""
         return self._canonical.get(name.lower(), name.lower())
 
-    def list_other_names(self, name: str) -> tuple[str, ...]:
-        """Return the further names that a contract has for a tool, in lower case."""
-        return self._other_names.get(self.canonical_name(name), ())
-
-    def is_thinking(self, event: Event) -> bool:
-        """Return whether an event is a call of a tool that only records thoughts."""
-        return self._vocabulary.is_thinking(event.name)
+    def find_names(self, tool: str) -> tuple[str, tuple[str, ...]]:
+        """Return the name that a contract uses for a tool, and further ones, in lower case."""
+        names = self._names.get(tool)
+        if names is None:
+            name = self.canonical_name(tool)
+            names = self._names[tool] = name, self._other_names.get(name, ())
+        return names
 
     def find_mark(self, event: Event) -> ToolMark | None:
         """Return the role of the tool that an event calls."""
@@ -159,11 +178,11 @@ def build_contract_candidates(
         if event.actor == "user":
             continue
         if event.kind in _CALL_KINDS:
-            mark = roles.find_mark(event)
-            if mark != "ignored":
-                accountable = event.kind is Kind.ACTION and mark != "bookkeeping"
+            role = roles.find(event)
+            if role.mark != "ignored":
+                accountable = event.kind is Kind.ACTION and role.mark != "bookkeeping"
                 calls = _build_calls(position, event, roles, is_accountable=accountable)
-                if event.id in remaining and roles.is_thinking(event):
+                if role.is_thinking and event.id in remaining:
                     calls = (replace(call, is_thought=True) for call in calls)
                 candidates += calls
         elif event.kind in _TEXT_KINDS and event.id in remaining:
@@ -172,13 +191,14 @@ def build_contract_candidates(
                 ContractCandidate(position=position, event=remaining[event.id], kind=kind)
             )
         elif event.kind is Kind.OBSERVATION and event.name and not records_calls:
+            name, other_names = roles.find_names(event.name)
             candidates.append(
                 ContractCandidate(
                     position=position,
                     event=event,
                     kind=CandidateKind.CALL,
-                    name=roles.canonical_name(event.name),
-                    other_names=roles.list_other_names(event.name),
+                    name=name,
+                    other_names=other_names,
                     is_result_only=True,
                 )
             )
@@ -190,12 +210,13 @@ def _build_calls(
 ) -> Iterator[ContractCandidate]:
     """Yield the candidates of one call: itself, or the commands and calls inside it."""
     tool = name_tool(event)
+    name, other_names = roles.find_names(tool)
     call = ContractCandidate(
         position=position,
         event=event,
         kind=CandidateKind.CALL,
-        name=roles.canonical_name(tool),
-        other_names=roles.list_other_names(tool),
+        name=name,
+        other_names=other_names,
         is_accountable=is_accountable,
     )
     for argument, text in iter_texts(event):
@@ -256,12 +277,12 @@ def _build_code(
         replace(
             call,
             kind=CandidateKind.CODE_CALL,
-            name=roles.canonical_name(inner.name),
-            other_names=roles.list_other_names(inner.name),
+            name=roles.find_names(inner.name)[0],
+            other_names=roles.find_names(inner.name)[1],
             call=inner,
         )
         for inner in code.calls
-        if inner.is_executed and roles.canonical_name(inner.name) in roles.named
+        if inner.is_executed and roles.find_names(inner.name)[0] in roles.named
     ]
     yield replace(
         call,

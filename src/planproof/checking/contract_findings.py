@@ -293,7 +293,7 @@ class RunFindings:
     # Supporting events and extras
 
     def _add_supporting_events(self, findings: list[StepFinding]) -> list[StepFinding]:
-        """Add calls of supporting tools to the step around them."""
+        """Add calls of supporting tools to the step around them, or right after them."""
         positions = {event.id: index for index, event in enumerate(self._trace.events)}
         ranges = [
             (positions[finding.covers[0]], positions[finding.covers[-1]])
@@ -303,24 +303,44 @@ class RunFindings:
         ]
         covered = {event for finding in findings for event in finding.covers}
         added: dict[int, list[str]] = {}
-        for position, event in enumerate(self._trace.events):
-            if event.kind is not Kind.ACTION or event.id in covered:
-                continue
-            owner = self._find_owner(position, event, ranges)
-            if owner is not None:
-                added.setdefault(owner, []).append(event.id)
+        repeats = {
+            result.event
+            for step in range(len(self._steps))
+            for part in self._matcher.get_parts(step)
+            for result in part.matches.values()
+            if result.match is Match.FULL
+        }
+        following: int | None = None
+        for position in range(len(self._trace.events) - 1, -1, -1):
+            event = self._trace.events[position]
+            if event.id in covered:
+                following = position
+            elif event.kind is Kind.ACTION:
+                # What meets a requirement and is left over is a repeat, and prepares no other step.
+                at = None if event.id in repeats else following
+                owner = self._find_owner(position, event, ranges, at)
+                if owner is not None:
+                    added.setdefault(owner, []).append(event.id)
         for index, events in added.items():
             covers = sorted({*findings[index].covers, *events}, key=positions.__getitem__)
             findings[index] = replace(findings[index], covers=tuple(covers))
         return findings
 
     def _find_owner(
-        self, position: int, event: Event, ranges: list[tuple[int, int] | None]
+        self,
+        position: int,
+        event: Event,
+        ranges: list[tuple[int, int] | None],
+        following: int | None,
     ) -> int | None:
-        """Return the step that a call of a supporting tool belongs to."""
+        """Return the step that a call of a supporting tool belongs to.
+
+        A tool in `with` is called between the first and the last event of its step, or before it:
+        then the first event is the one `following` the call that any step covers.
+        """
         name = self._roles.canonical_name(event.name or "")
         for index, span in enumerate(ranges):
-            if span is None or not span[0] < position < span[1]:
+            if span is None or not (span[0] < position < span[1] or span[0] == following):
                 continue
             requirements = iter_requirements(self._steps[index])
             tools = {tool for requirement in requirements for tool in requirement.with_}
@@ -350,7 +370,8 @@ class ContractExtras:
         """Return the extras in event order, at most one per event.
 
         `taken` are the candidates that steps take, `refused` those of steps whose condition did not
-        hold. A sub-agent's actions have the severity of the hand-off.
+        hold. A call is a retry if the last one that met the same requirement failed. A sub-agent's
+        actions have the severity of the hand-off.
         """
         covered = {event for step in steps for event in step.covers}
         taken_events = {self._candidates[index].event.id for index in taken}
@@ -366,15 +387,18 @@ class ContractExtras:
             if candidate.is_accountable and index not in taken
         }
         violations = self._find_violations()
+        met_parts = self._find_met_parts() if left_over else {}
         extras: dict[str, Extra] = {}
         calls: set[tuple[str, ...]] = set()
-        failed: set[str] = set()
+        failed: set[tuple[str, int, int]] = set()
         closed = False
         for index, candidate in enumerate(self._candidates):
             event = candidate.event
             if candidate.is_text or event.id in extras:
                 continue
-            call = _identify_call(candidate) if candidate.name in left_over else ()
+            is_compared = candidate.name in left_over
+            call = _identify_call(candidate) if is_compared else ()
+            met = met_parts.get(index, set()) if is_compared else set[tuple[str, int, int]]()
             if index in violations:
                 extras[event.id] = _make_extra(candidate, violations[index], Severity.MAJOR)
             elif (
@@ -383,24 +407,26 @@ class ContractExtras:
                 and (event.id not in covered or index in refused or shares(candidate))
             ):
                 is_closing = self._roles.find_mark(event) == "closing" and not closed
-                is_retry = candidate.name in failed and self._meets_any_step(index)
-                is_minor = is_closing or is_retry or call in calls
+                is_minor = is_closing or bool(met & failed) or call in calls
                 severity = Severity.MINOR if is_minor else Severity.MAJOR
                 if parent := extras.get(event.parent or ""):
                     severity = parent.severity
                 extras[event.id] = _make_extra(candidate, _name_action(candidate), severity)
                 closed = closed or is_closing
             calls.add(call)
-            if event.status is EventStatus.ERROR:
-                failed.add(candidate.name)
+            failed = failed | met if event.status is EventStatus.ERROR else failed - met
         return tuple(extras.values())
 
-    def _meets_any_step(self, index: int) -> bool:
-        return any(
-            index in part.matches and part.matches[index].match is Match.FULL
-            for step in range(len(self._matcher.steps))
-            for part in self._matcher.get_parts(step)
-        )
+    def _find_met_parts(self) -> dict[int, set[tuple[str, int, int]]]:
+        """Return the requirements that candidates meet: tool, step and part of the step."""
+        met: dict[int, set[tuple[str, int, int]]] = {}
+        for step in range(len(self._matcher.steps)):
+            for at, part in enumerate(self._matcher.get_parts(step)):
+                for index, result in part.matches.items():
+                    if result.match is Match.FULL:
+                        name = self._candidates[index].name
+                        met.setdefault(index, set()).add((name, step, at))
+        return met
 
     def _find_violations(self) -> dict[int, str]:
         """Return the candidates that break a constraint of the contract, with the reason."""

@@ -32,8 +32,8 @@ from planproof.checking.contract_findings import RunFindings
 from planproof.checking.contract_match import (
     MatchContext,
     MatchResult,
+    RequirementMatcher,
     calls_tool,
-    match,
 )
 from planproof.checking.run_check import check_run
 from planproof.contracts.contract_file import contract_digest
@@ -145,7 +145,6 @@ class StepMatcher:
         self._index_by_number = {step.number: index for index, step in enumerate(self.steps)}
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._in_progress: set[int] = set()
-        self._context = MatchContext(variables, self._find_results)
 
     def align(self) -> ContractAlignment:
         """Assign the candidates to the steps."""
@@ -227,8 +226,9 @@ class StepMatcher:
     def _match_part(self, step: StepContract, requirement: Requirement, times: Times) -> Part:
         best: dict[int, MatchResult] = {}
         for alternative in requirement.alternatives:
+            matcher = RequirementMatcher(alternative, step.text, self._make_context())
             for index in self._list_indices(alternative):
-                result = match(alternative, self.candidates[index], step.text, self._context)
+                result = matcher.match(self.candidates[index])
                 if result.match is not Match.NONE and (
                     index not in best or _GRADE[result.match] > _GRADE[best[index].match]
                 ):
@@ -245,6 +245,10 @@ class StepMatcher:
             if calls_tool(requirement, names)
             for index in indices
         )
+
+    def _make_context(self) -> MatchContext:
+        # Not kept: it would refer back to the matcher, and a cycle is freed only by the collector.
+        return MatchContext(self.variables, self._find_results)
 
     def has_call(self, requirement: Requirement) -> bool:
         """Return whether the tool of a requirement was called, with whatever values."""
@@ -270,12 +274,15 @@ class StepMatcher:
 
     def list_matches(self, requirement: Requirement) -> list[int]:
         """Return the candidates that a constraint of the contract is about, beyond doubt."""
-        return [
-            index
-            for alternative in requirement.alternatives
-            for index in self._list_indices(alternative)
-            if match(alternative, self.candidates[index], "", self._context).match is Match.FULL
-        ]
+        found: list[int] = []
+        for alternative in requirement.alternatives:
+            matcher = RequirementMatcher(alternative, "", self._make_context())
+            found += [
+                index
+                for index in self._list_indices(alternative)
+                if matcher.match(self.candidates[index]).match is Match.FULL
+            ]
+        return found
 
     def bind_variables(self, taken: Sequence[Taken]) -> dict[str, str]:
         """Return the values that unbound variables take at their first full match."""
@@ -326,9 +333,7 @@ def _require_from_step(requirement: Requirement, number: str) -> Requirement:
 
     def require(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
         return {
-            name: replace(condition, is_each=False, from_step=number)
-            if condition.is_each
-            else condition
+            name: _replace_each(condition, Condition(from_step=number))
             for name, condition in conditions.items()
         }
 
@@ -367,22 +372,31 @@ def _substitute_each(requirement: Requirement, value: str) -> Requirement:
 
     def substitute(conditions: Mapping[str, Condition]) -> dict[str, Condition]:
         return {
-            argument: replace(condition, is_each=False, any_of=(value,))
-            if condition.is_each
-            else condition
+            argument: _replace_each(condition, Condition(any_of=(value,)))
             for argument, condition in conditions.items()
         }
 
     where = substitute(requirement.where)
     is_ = substitute(requirement.is_)
     if where == requirement.where and is_ == requirement.is_ and requirement.call:
-        where = {**where, ANY_ARGUMENT: Condition(any_of=(value,))}
+        wanted = Condition(any_of=(value,))
+        if other := where.get(ANY_ARGUMENT):
+            wanted = replace(wanted, all_of=(other,))
+        where = {**where, ANY_ARGUMENT: wanted}
     message = requirement.message
     if message is not None:
         message = replace(message, values=(*message.values, Condition(any_of=(value,))))
     return replace(
         requirement, where=where, is_=is_, message=message, each=(), each_from=None, times=Times()
     )
+
+
+def _replace_each(condition: Condition, wanted: Condition) -> Condition:
+    """Return a condition with another one for the current value of `each`, also in its `all_of`."""
+    further = tuple(_replace_each(part, wanted) for part in condition.all_of)
+    if condition.is_each:
+        further = (*further, replace(wanted, for_=condition.for_))
+    return replace(condition, is_each=False, all_of=further)
 
 
 def summarize_contract(contract: Contract) -> ContractSummary:

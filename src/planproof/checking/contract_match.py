@@ -1,4 +1,4 @@
-"""Decide how well a candidate satisfies a requirement: `match(requirement, candidate)`.
+"""Decide how well a candidate satisfies a requirement: `RequirementMatcher.match`.
 
 `call` and `is` say which action it is, `where` with which values. Every condition is true, false or
 unknown; what the trace does not show never counts as a match.
@@ -41,13 +41,18 @@ from planproof.core.contract import (
 )
 from planproof.core.finding import Check
 from planproof.core.json_values import is_object
-from planproof.core.trace import DERIVED
+from planproof.core.trace import COMMENTARY, DERIVED
 
 _MATCH, _MISMATCH, _UNKNOWN = Truth.MATCH, Truth.MISMATCH, Truth.UNKNOWN
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s)[^.!?\n]*)*[.!?]?")
 _NEGATION = re.compile(
     r"\b(?:(?:could|can|did|was|were|have|has|wo) ?n(?:o|['’])t|cannot|unable|will not"
     r"|not (?:been )?(?:able|possible)|failed to)\b",
+    re.IGNORECASE,
+)
+_REGRET = re.compile(
+    r"\b(?:sorry|apolog|unfortunate|regret|refus|declin|reject|den(?:y|ied)|fail|error|impossible"
+    r"|unavailable)",
     re.IGNORECASE,
 )
 _INTENT = re.compile(
@@ -61,9 +66,9 @@ _ASKS = re.compile(
     r"|(?:need|want|ask|require|like) (?:you|your)\b)",
     re.IGNORECASE,
 )
-_PARSED_KINDS = frozenset({CandidateKind.COMMAND, CandidateKind.CODE})
 _CODE_ARGUMENTS = frozenset({"text", "command", "cmd", "code", "script", "input"})
 _ANNOUNCING = re.compile(r"\b(?:will|going to|offer|propose|announce|promise)\b", re.IGNORECASE)
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _EMPTY = Condition()
 _WORD = re.compile(r"[^\s,;()]*[^\s,;().!?]|[^\s,;()]+")
 _MAX_FOUND = 120
@@ -139,69 +144,97 @@ class MatchContext(Struct, frozen=True):
 _NO_MATCH = MatchResult(Match.NONE, (), Requirement(), "")
 
 
-def match(
-    requirement: Requirement, candidate: ContractCandidate, step_text: str, context: MatchContext
-) -> MatchResult:
-    """Return how well a candidate satisfies a requirement without alternatives."""
-    if requirement.names_action:
-        return _match_call(requirement, candidate, context)
-    wanted = requirement.message or requirement.reasoning
-    if wanted is None or not _is_text_for(requirement, candidate):
-        return _NO_MATCH
-    return _match_text(requirement, wanted, candidate, step_text, context)
+class RequirementMatcher:
+    """Matches candidates with a requirement without alternatives, prepared once for all of them."""
+
+    def __init__(self, requirement: Requirement, step_text: str, context: MatchContext) -> None:
+        self._requirement = requirement
+        self._step_text = step_text
+        self._context = context
+        self._names_action = requirement.names_action
+        self._called = " or ".join(requirement.call) or "any tool"
+        self._is = _prepare_conditions("is", requirement.is_)
+        self._where = _prepare_conditions("where", requirement.where)
+        self._is_closed = bool(requirement.absent) or requirement.only
+
+    def match(self, candidate: ContractCandidate) -> MatchResult:
+        """Return how well a candidate satisfies the requirement.
+
+        If a tool is required, the candidate is a call of that tool (`calls_tool`).
+        """
+        if self._names_action:
+            return self._match_call(candidate)
+        requirement = self._requirement
+        wanted = requirement.message or requirement.reasoning
+        if wanted is None or not _is_text_for(requirement, candidate):
+            return _NO_MATCH
+        return _match_text(requirement, wanted, candidate, self._step_text, self._context)
+
+    def _match_call(self, candidate: ContractCandidate) -> MatchResult:
+        requirement, context = self._requirement, self._context
+        name = candidate.event.name or ""
+        checked = [CheckedCondition("call", self._called, name, _MATCH)]
+        if requirement.by is not None:
+            checked.append(_check_actor(requirement.by, candidate))
+            if checked[-1].truth is _MISMATCH:
+                return _NO_MATCH
+        for prepared in self._is:
+            checked.append(_check_argument(prepared, candidate, context))
+            if checked[-1].truth is _MISMATCH:
+                return _NO_MATCH
+        if candidate.command is not None and _is_without_effect(requirement, candidate.command):
+            return _NO_MATCH
+        truths = [one.truth for one in checked if one.truth is _UNKNOWN]
+        for prepared in self._where:
+            checked.append(_check_argument(prepared, candidate, context))
+            truths.append(checked[-1].truth)
+        if self._is_closed:
+            for one in _check_closed(requirement, candidate):
+                checked.append(one)
+                truths.append(one.truth)
+        grade = _grade(truths)
+        if grade is Match.NONE:
+            return _NO_MATCH
+        return MatchResult(
+            grade, tuple(checked), requirement, candidate.event.id, context.variables
+        )
 
 
 def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool:
     """Return whether a candidate is text of the kind that is required."""
     if candidate.kind is CandidateKind.MESSAGE:
         return True  # reasoning may be any text of the agent
+    if candidate.event.recognition == COMMENTARY and not candidate.is_thought:
+        return True
     if requirement.reasoning is None:
         return False
     return candidate.kind is CandidateKind.REASONING or candidate.is_thought
 
 
-def _match_call(
-    requirement: Requirement, candidate: ContractCandidate, context: MatchContext
-) -> MatchResult:
-    if candidate.is_text:
-        return _NO_MATCH
-    if not calls_tool(requirement, candidate.names):
-        return _NO_MATCH
-    named = requirement.call[0] if len(requirement.call) == 1 else " or ".join(requirement.call)
-    checked = [CheckedCondition("call", named or "any tool", candidate.event.name or "", _MATCH)]
-    if requirement.by is not None:
-        checked.append(_check_actor(requirement.by, candidate))
-        if checked[-1].truth is _MISMATCH:
-            return _NO_MATCH
-    for argument, condition in _iter_conditions(requirement.is_):
-        checked.append(_check_argument("is", argument, condition, candidate, context))
-        if checked[-1].truth is _MISMATCH:
-            return _NO_MATCH
-    if candidate.command is not None and _is_without_effect(requirement, candidate.command):
-        return _NO_MATCH
-    values = [
-        _check_argument("where", argument, condition, candidate, context)
-        for argument, condition in _iter_conditions(requirement.where)
+class _PreparedCondition(NamedTuple):
+    """A condition on an argument, with what is the same for all candidates.
+
+    A condition `is_plain` if it depends on nothing but the value.
+    """
+
+    path: str
+    argument: str
+    condition: Condition
+    is_plain: bool
+
+
+def _prepare_conditions(group: str, conditions: Conditions) -> list[_PreparedCondition]:
+    """Return conditions by argument; several on any argument may hold in different ones."""
+    return [
+        _PreparedCondition(
+            f"{group}.{argument}",
+            argument,
+            part,
+            part.var is None and part.from_step is None and not part.all_of,
+        )
+        for argument, condition in conditions.items()
+        for part in (condition.parts if argument == ANY_ARGUMENT else (condition,))
     ]
-    if requirement.absent or requirement.only:
-        values += _check_closed(requirement, candidate)
-    truths = [one.truth for one in values]
-    truths += [_UNKNOWN for one in checked if one.truth is _UNKNOWN]
-    grade = _grade(truths)
-    if grade is Match.NONE:
-        return _NO_MATCH
-    return MatchResult(
-        grade, (*checked, *values), requirement, candidate.event.id, context.variables
-    )
-
-
-def _iter_conditions(conditions: Conditions) -> Iterator[tuple[str, Condition]]:
-    """Yield conditions with their arguments; several on any argument may hold in different ones."""
-    for argument, condition in conditions.items():
-        if argument == ANY_ARGUMENT:
-            yield from ((argument, part) for part in condition.parts)
-        else:
-            yield argument, condition
 
 
 def _grade(truths: list[Truth]) -> Match:
@@ -260,16 +293,16 @@ def _check_closed(
 
 
 def _check_argument(
-    group: str,
-    argument: str,
-    condition: Condition,
-    candidate: ContractCandidate,
-    context: MatchContext,
+    prepared: _PreparedCondition, candidate: ContractCandidate, context: MatchContext
 ) -> CheckedCondition:
     """Check one condition on an argument of a call."""
+    path, argument, condition, is_plain = prepared
     found, truth = _MISSING, _UNKNOWN
     for value in _find_values(argument, candidate):
-        now = _check_value(condition, value, candidate, context)
+        if is_plain and value is not candidate and value != UNKNOWN_VALUE:
+            now = check_condition(condition, value)
+        else:
+            now = _check_value(condition, value, candidate, context)
         if found is _MISSING or now is _MATCH or (now is _UNKNOWN and truth is _MISMATCH):
             found, truth = value, now
         if now is _MATCH:
@@ -279,7 +312,7 @@ def _check_argument(
         truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
     if truth is _MISMATCH and condition.any_of and _is_bare_element(found, candidate):
         truth = _UNKNOWN
-    return CheckedCondition(f"{group}.{argument}", condition, found, truth)
+    return CheckedCondition(path, condition, found, truth)
 
 
 _MISSING = object()
@@ -308,7 +341,13 @@ def _find_values(argument: str, candidate: ContractCandidate) -> list[object]:
     The command or code of a candidate is represented by the candidate itself.
     """
     is_any = argument == ANY_ARGUMENT
-    if candidate.kind in _PARSED_KINDS and (is_any or _is_held_in(argument, candidate)):
+    if candidate.kind is CandidateKind.CALL and not is_any:
+        # Most conditions name an argument of a recorded call.
+        named = candidate.event.arguments
+        if is_object(named) and (value := named.get(argument)) is not None:
+            return [value]
+    is_parsed = candidate.kind is CandidateKind.COMMAND or candidate.kind is CandidateKind.CODE
+    if is_parsed and (is_any or _is_held_in(argument, candidate)):
         return [candidate, *(_list_other_values(candidate) if is_any else ())]
     if candidate.call is not None:
         named = candidate.call.keywords
@@ -444,9 +483,26 @@ def _check_context(
         results = context.find_results(condition.from_step, candidate.position)
         if not results:
             yield _UNKNOWN
+        elif value is candidate:
+            yield _check_given_words(candidate, results)
         else:
-            own = candidate.quote if value is candidate else value
-            yield _occurs_in_results(own, results)
+            yield _occurs_in_results(value, results)
+
+
+def _check_given_words(candidate: ContractCandidate, results: Sequence[str]) -> Truth:
+    """Return whether a word that a command, or a function of code, is given occurs in results."""
+    words: list[object] = []
+    is_open = not candidate.is_parsed
+    if candidate.command is not None:
+        words += candidate.command.arguments
+        is_open = candidate.command.unknown_arguments
+    elif candidate.code is not None:
+        words += _iter_code_values(candidate.code)
+        is_open = is_open or UNKNOWN_VALUE in words
+    # Options, and single characters, would occur in nearly any result.
+    given = [word for word in words if isinstance(word, str) and len(word) > 1]
+    truth = any_true(_occurs_in_results(word, results) for word in given if word[0] != "-")
+    return _UNKNOWN if truth is _MISMATCH and is_open else truth
 
 
 def _occurs_in_results(value: object, results: Iterable[str]) -> Truth:
@@ -470,12 +526,17 @@ def _match_text(
 ) -> MatchResult:
     """Match a message or reasoning: every group and every value must occur."""
     text = candidate.text[:_MAX_TEXT]
+    if requirement.message is not None:
+        text = _THINKING.sub("", text)
     group = "message" if requirement.message is not None else "reasoning"
     checked: list[CheckedCondition] = []
     if requirement.by is not None:
         checked.append(_check_actor(requirement.by, candidate))
-    sentences = _list_reporting_sentences(text, step_text, wanted) if wanted.says else []
+    denies = _asks_for_denial(step_text, wanted)
     for index, alternatives in enumerate(wanted.says):
+        # "I am sorry, but it can't be changed" is an apology.
+        regrets = denies or any(map(_REGRET.search, alternatives))
+        sentences = _list_reporting_sentences(text, step_text, wanted, keep_negations=regrets)
         found = _find_sentence(alternatives, sentences)
         expected = " or ".join(alternatives[:_MAX_ALTERNATIVES])
         path, truth = f"{group}.says.{index}", _MATCH if found else _MISMATCH
@@ -533,23 +594,33 @@ def _stem_words(text: str) -> str:
 
 
 def _grade_text(checked: list[CheckedCondition]) -> Match:
-    """Grade a message: all conditions full, at least half of several near, otherwise none."""
-    matched = sum(one.truth is _MATCH for one in checked)
-    if matched == len(checked):
+    """Grade a message: all conditions full, at least half of several near, otherwise none.
+
+    That something is asked, or by whom, says nothing about what: it makes no message near.
+    """
+    matched = [one.path for one in checked if one.truth is _MATCH]
+    if len(matched) == len(checked):
         return Match.FULL
     if any(one.path == "by" and one.truth is _MISMATCH for one in checked):
         return Match.NONE
-    return Match.NEAR if 2 * matched >= len(checked) and matched else Match.NONE
+    has_content = any(".says." in path or ".values." in path for path in matched)
+    return Match.NEAR if 2 * len(matched) >= len(checked) and has_content else Match.NONE
 
 
-def _list_reporting_sentences(text: str, step_text: str, wanted: MessageCondition) -> list[str]:
+def _asks_for_denial(step_text: str, wanted: MessageCondition) -> bool:
+    """Return whether a step, or what it must say, is about something that was not possible."""
+    return _NEGATION.search(step_text) is not None or any(
+        _NEGATION.search(alternative) for group in wanted.says for alternative in group
+    )
+
+
+def _list_reporting_sentences(
+    text: str, step_text: str, wanted: MessageCondition, *, keep_negations: bool
+) -> list[str]:
     """Return the sentences that can report something: no intentions, no failures, no word lists.
 
     A step that is itself about a failure or an intention takes such sentences too.
     """
-    keep_negations = _NEGATION.search(step_text) is not None or any(
-        _NEGATION.search(alternative) for group in wanted.says for alternative in group
-    )
     keep_intents = wanted.asks or re.search(
         r"\b(?:will|going to|offer|propose|announce|promise)\b", step_text, re.IGNORECASE
     )

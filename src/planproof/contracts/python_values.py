@@ -745,8 +745,9 @@ def check_calls(wanted: Iterable[str], code: PythonCode) -> Truth:
 def _compare_names(wanted: str, call: CodeCall) -> Truth:
     """Compare the name of a function with that of a call.
 
-    A name without dots is that of any function or method; otherwise first and last part must be the
-    same, with the parts between in order: `requests.get` is also `requests.Session.get`.
+    A name without dots is that of any function or method, and `tl.umap` is `scanpy.tl.umap`;
+    otherwise first and last part must be the same, with the parts between in order: `requests.get`
+    is also `requests.Session.get`.
     """
     bare = wanted.strip().removesuffix("()")
     if not call.written:
@@ -758,6 +759,8 @@ def _compare_names(wanted: str, call: CodeCall) -> Truth:
         return Truth.MATCH if named[-1] == bare else Truth.MISMATCH
     if named[-1] != parts[-1]:
         return Truth.MISMATCH
+    if named[-len(parts) :] == parts:
+        return Truth.MATCH
     if named[0] == parts[0]:
         remaining = iter(named)
         return Truth.MATCH if all(part in remaining for part in parts) else Truth.UNKNOWN

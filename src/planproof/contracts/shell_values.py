@@ -882,6 +882,7 @@ def _check_program(wanted: Sequence[str], command: ShellCommand) -> Truth:
     return _check_argument(arguments, command) if arguments else Truth.MATCH
 
 
+@lru_cache(maxsize=4_096)
 def _fold_program(name: str) -> str:
     base = get_base_name(name).casefold()
     versioned = _VERSIONED.fullmatch(base)
@@ -900,10 +901,12 @@ def _check_argument(wanted: Sequence[str], command: ShellCommand) -> Truth:
 
 def _has_run(wanted: Sequence[str], words: Sequence[str]) -> bool:
     size = len(wanted)
-    return any(
-        all(_is_word(text, word) for text, word in zip(wanted, words[at : at + size], strict=True))
-        for at in range(len(words) - size + 1)
-    ) or any(contains_text(" ".join(wanted), word) for word in words if " " in word.strip())
+    for at, word in enumerate(words[: len(words) - size + 1]):
+        if _is_word(wanted[0], word) and (
+            size == 1 or all(map(_is_word, wanted[1:], words[at + 1 : at + size]))
+        ):
+            return True
+    return any(contains_text(" ".join(wanted), word) for word in words if " " in word.strip())
 
 
 def _is_word(wanted: str, word: str) -> bool:

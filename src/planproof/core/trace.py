@@ -46,7 +46,8 @@ class Event(Struct, frozen=True, kw_only=True):
     `output_pointer`. `parent` is the id of the hand-off to the sub-agent that did this. Events
     issued together in one model turn share a `turn`. `recognition` says how a call was recognised
     in a text ("react", "tag", "json", "fence" ...); it is empty for a recorded call, and
-    `UNVERIFIED` if nothing but that text itself answers any call of this kind.
+    `UNVERIFIED` if nothing but that text itself answers any call of this kind. Of reasoning, it is
+    `COMMENTARY` if the agent said it next to recorded calls.
     """
 
     id: str
@@ -68,6 +69,9 @@ class Event(Struct, frozen=True, kw_only=True):
 
 DERIVED = "@"
 """Begins keys of arguments that a reader found elsewhere, so they can't be quoted from the call."""
+
+COMMENTARY = "commentary"
+"""The `recognition` of reasoning that is text of the conversation, next to recorded calls."""
 
 UNVERIFIED = "unverified"
 """The `recognition` of calls in a flat text, of which no other record or role answers one."""

@@ -452,7 +452,7 @@ class ProfileRun:
         elif part.actions:
             drafts = self._conversation.add_text(text, pointer, actor)
             if kind is Kind.REASONING:
-                self._conversation.mark_as_reasoning(drafts)
+                self._conversation.mark_as_reasoning(drafts, is_said=False)
         elif kind is Kind.BOOKKEEPING:
             self._add_plan(found, actor)
         else:

@@ -747,3 +747,146 @@ steps:
     verdict = check(contract, unknown, a)
     assert statuses(verdict) == ["executed", "ambiguous"]
     assert verdict.steps[1].note == "step 1 shows no single list of values"
+
+
+ROUNDS = """
+steps:
+  - {number: "1", text: Search for suppliers, call: search, times: {min: 1}}
+  - {number: "2", text: Open their pages, call: open_page, times: {min: 1}}
+  - {number: "3", text: Compare the prices, call: compare}
+  - {number: "4", text: Save the result, call: save}
+"""
+
+
+def test_a_step_with_any_number_of_calls_may_alternate_with_the_next_one() -> None:
+    search, page = did("search", "a", query="x"), did("open_page", "text", url="a")
+    other_search, other_page = did("search", "b", query="y"), did("open_page", "text", url="b")
+    compare, save = did("compare", "ok"), did("save", "ok")
+    rounds = check(ROUNDS, search, page, other_search, other_page, compare, save)
+    assert (rounds.score, rounds.extras) == (1.0, ())
+    late = check(ROUNDS, search, page, compare, other_search, save)
+    assert extras(late) == [("e4", "major")]
+    after = check(ROUNDS, search, page, other_search, compare, save)
+    assert extras(after) == [("e3", "major")]
+    told = check(ROUNDS, search, said("I found a supplier."), other_search, page, compare, save)
+    assert told.score == 1.0
+    free = ROUNDS.replace("call: search,", "call: search, free_order: true,")
+    assert check(free, search, page, compare, other_search, save).score == 1.0
+
+
+def test_a_retry_follows_a_failed_call_that_met_the_same_requirement() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Load the data, call: python, is: {code: {calls: read_csv}}}
+  - {number: "2", text: Plot the data, call: python, is: {code: {calls: plot}}}
+"""
+    load = did("python", "ok", code="d = read_csv('a.csv')")
+    error = failed("python", "no such file", code="d = read_csv('b.csv')")
+    again = did("python", "ok", code="d = read_csv('c.csv')")
+    plot = did("python", "ok", code="plot(d)")
+    other_plot = did("python", "ok", code="plot(d.x)")
+    assert extras(check(contract, error, again, plot)) == [("e2", "minor")]
+    assert extras(check(contract, load, error, again, plot)) == [("e2", "major"), ("e3", "minor")]
+    # The retry has succeeded, and the failure was not one of plotting.
+    assert extras(check(contract, error, plot, other_plot)) == [("e3", "major")]
+
+
+def test_each_may_be_one_of_several_conditions_on_an_argument() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Go to cabinets 1 and 2
+    call: go
+    each: ["1", "2"]
+    where: {"*": {any_of: cabinet, all_of: [$each]}}
+"""
+    one, two = did("go", "", place="cabinet 1"), did("go", "", place="cabinet 2")
+    assert check(contract, one, two).score == 1.0
+    sink = did("go", "", place="sink 1")
+    assert statuses(check(contract, sink, two)) == ["partial"]
+
+
+def test_a_question_about_something_else_is_not_near() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Ask for the order id, message: {says: [order id], asks: true}}
+"""
+    assert statuses(check(contract, did("search", "x"), said("How are you?"))) == ["missing"]
+    assert statuses(check(contract, did("search", "x"), said("I know the order id."))) == [
+        "partial"
+    ]
+
+
+def test_a_message_may_be_said_next_to_a_call() -> None:
+    contract = read("""
+steps:
+  - {number: "1", text: State the bug, message: {says: [[loop, index]]}}
+  - {number: "2", text: Fix it, call: write_file}
+""")
+
+    def judge(text: str, key: str = "content") -> list[str]:
+        call = {"id": "c", "function": {"name": "write_file", "arguments": "{}"}}
+        run = [
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": None, key: text, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "written"},
+        ]
+        return statuses(evaluate(trace=run, contract=contract))
+
+    assert judge("The loop begins at index 1.") == ["executed", "executed"]
+    assert judge("<think>The loop begins at index 1.</think>Now I fix it.") == [
+        "missing",
+        "executed",
+    ]
+    assert judge("The loop begins at index 1.", "reasoning_content") == ["missing", "executed"]
+    assert judge("I will look at the loop.") == ["missing", "executed"]
+
+
+def test_an_apology_may_be_in_a_sentence_that_denies() -> None:
+    contract = """
+steps:
+  - number: "1"
+    text: Apologise and report the refund
+    message: {says: [[sorry, apologize], [refund]]}
+"""
+    verdict = check(contract, said("Sorry, but it cannot be exchanged. I have refunded it."))
+    assert statuses(verdict) == ["executed"]
+    verdict = check(contract, said("I am sorry, but I could not refund it."))
+    assert statuses(verdict) == ["partial"]
+
+
+def test_supporting_calls_may_come_right_before_their_step() -> None:
+    contract = """
+steps:
+  - {number: "1", text: Read the order, call: read_order}
+  - {number: "2", text: Edit the config, call: edit_file, with: list_files}
+"""
+    order, edit = did("read_order", "x"), did("edit_file", "ok", path="a.yml")
+    files = did("list_files", "a.yml")
+    assert check(contract, order, files, edit).score == 1.0
+    assert extras(check(contract, files, order, edit)) == [("e1", "major")]
+    assert extras(check(contract, order, edit, files)) == [("e3", "major")]
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("cat src/parser.py", "executed"),
+        ("cat -n src/parser.py | head", "executed"),
+        ("cat src/other.py", "partial"),
+        ("cat", "partial"),
+        ("cat $FILE", "ambiguous"),
+    ],
+)
+def test_a_word_of_a_command_may_come_from_a_step(command: str, status: str) -> None:
+    contract = """
+steps:
+  - {number: "1", text: Find the file, call: find_file}
+  - number: "2"
+    text: Read it
+    call: bash
+    is: {command: {program: cat}}
+    where: {command: {from_step: "1"}}
+"""
+    verdict = check(contract, did("find_file", "src/parser.py"), did("bash", "x", command=command))
+    assert statuses(verdict) == ["executed", status]

@@ -220,6 +220,8 @@ def test_values_do_not_grow_without_limit() -> None:
         ("f", "ff()", MISMATCH),
         ("pandas.read_csv", "import pandas as pd\npd.read_csv(1)", MATCH),
         ("pd.read_csv", "import pandas as pd\npd.read_csv(1)", MATCH),
+        ("tl.umap", "import scanpy as sc\nsc.tl.umap(1)", MATCH),
+        ("pl.umap", "import scanpy as sc\nsc.tl.umap(1)", MISMATCH),
         ("pandas.read_csv", "from pandas import read_csv\nread_csv(1)", MATCH),
         ("pandas.read_csv", "import polars\npolars.read_csv(1)", MISMATCH),
         ("requests.get", "import requests\ns = requests.Session()\ns.get(1)", MATCH),

@@ -15,7 +15,7 @@ from planproof.core.json_values import (
     text_at,
 )
 from planproof.core.pointer import escape
-from planproof.core.trace import EventStatus, Kind
+from planproof.core.trace import COMMENTARY, EventStatus, Kind
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.content_parts import (
     ContentPart,
@@ -177,10 +177,15 @@ class Conversation:
         self.mark_as_reasoning(prose)
         return True
 
-    def mark_as_reasoning(self, drafts: list[EventDraft]) -> None:
-        """Mark text next to calls as reasoning, unless the user replies to it."""
+    def mark_as_reasoning(self, drafts: list[EventDraft], *, is_said: bool = True) -> None:
+        """Mark text next to calls as reasoning, unless the user replies to it.
+
+        Text that `is_said` is part of the conversation. Next to calls in a text, nobody reads it.
+        """
         for draft in drafts:
             draft.kind = _REASONING
+            if is_said and not self._has_text_calls:
+                draft.recognition = COMMENTARY
         if drafts:
             self._last_commentary = drafts[-1]
 
@@ -360,6 +365,7 @@ class Conversation:
         if self._last_commentary is not None:
             # The user replies to it, so it was a message to the user.
             self._last_commentary.kind = _MESSAGE
+            self._last_commentary.recognition = ""
             self._last_commentary = None
         self._builder.begin_turn()
 
