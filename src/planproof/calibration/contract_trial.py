@@ -42,6 +42,8 @@ class Mutation(StrEnum):
     """Another tool was called as well."""
     CLAIM = "claim"
     """A call was only claimed in a message."""
+    DROP_SPARE = "drop-spare"
+    """A call was not made, or only claimed, that its step can do without: one of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +121,22 @@ def run_mutations(
     for mutation, event, what, mutant in _iter_mutants(judge, trace, findings, catalogue):
         if len(results) == _MAX_MUTATIONS:
             break
-        mutated = compute_score(judge.judge(Content(), plan, mutant))
-        results.append(MutationResult(mutation, event, what, mutated, mutated < score))
+        mutant_findings = judge.judge(Content(), plan, mutant)
+        mutated = compute_score(mutant_findings)
+        is_noticed = mutated < score
+        is_drop = mutation in {Mutation.DROP, Mutation.CLAIM}
+        is_spare = is_drop and not is_noticed and _is_spare(event, findings, mutant_findings)
+        kind = Mutation.DROP_SPARE if is_spare else mutation
+        results.append(MutationResult(kind, event, what, mutated, is_noticed))
     return results
+
+
+def _is_spare(event: str, findings: Findings, without: Findings) -> bool:
+    """Return whether every step covers the same calls without this one."""
+    return all(
+        {*step.covers} - {event} == {*other.covers} - {event}
+        for step, other in zip(findings.steps, without.steps, strict=True)
+    )
 
 
 _Mutant = tuple[Mutation, str, str, Trace]

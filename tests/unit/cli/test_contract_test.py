@@ -61,6 +61,19 @@ def test_mutations_that_are_not_noticed_are_listed(planproof: CommandLine, files
     assert planproof("contract", "test", "c.yaml", "--good", "good.json", *strict).code == 1
 
 
+def test_calls_that_a_step_can_do_without_are_counted_apart(
+    planproof: CommandLine, files: Path
+) -> None:
+    contract = CONTRACT.replace('where: {id: "7"}', 'where: {id: "7"}, times: {min: 1}', 1)
+    (files / "c.yaml").write_text(contract, encoding="utf-8")
+    look_up = did("get_order", '{"id": 7}', id="7")
+    run = trace(look_up, look_up, did("refund", "done", id="7"), said("Your refund is sent."))
+    (files / "good.json").write_text(json.dumps(run), encoding="utf-8")
+    done = planproof("contract", "test", "c.yaml", "--good", "good.json", "--mutate")
+    assert "  drop-spare   0 of 4" in done.out, "each of the two look-ups, dropped and claimed"
+    assert "  drop         1 of 1" in done.out
+
+
 def test_the_result_as_json(planproof: CommandLine, files: Path) -> None:
     del files
     done = planproof("contract", "test", "c.yaml", "--good", "good.json", "--format", "json")
