@@ -78,7 +78,7 @@ def test_with_a_model_and_no_judge_it_is_the_audit(
     assert "judged by audit" in shown.out
     assert "openai:y: 1.0" in shown.out
     assert "samples: 1.0, 1.0; 100% agree" in shown.out
-    assert len(server.calls) == 8  # two models, two runs; each asks about the plan too
+    assert len(server.calls) == 8  # two models, two samples: each asks about the plan too
 
 
 def test_a_failure_is_reported_with_its_cause(

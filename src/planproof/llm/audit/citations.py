@@ -198,7 +198,10 @@ class CitationChecker(QuoteResolver):
                 or (words_count and self._trace.by_id[evidence.event].kind is not Kind.ACTION)
             ]
             return FilteredCitations(tuple(kept), tuple(objections))
-        rest = [one for one in cited if one.event not in unrelated]
+        # Text that counts for another part is contested only if no call was cited at all.
+        rest = [
+            one for one in cited if one.event not in unrelated and not (objections and words_count)
+        ]
         return FilteredCitations(
             own if words_count else (),
             (*objections, *self._list_objections(rest)),
