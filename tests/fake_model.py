@@ -16,7 +16,7 @@ _MAX_PAIRS = 40
 class FakeModel:
     """Answers are JSON values in the form that the question asks for, one after another.
 
-    What `audit` asks besides is answered apart, and kept apart: the kinds of steps (`kinds`, or as
+    The other questions of `audit` are answered and kept apart: the kinds of steps (`kinds`, or as
     the first answer says under "kind", which is no part of an answer) and whether words mean the
     same (`same`: the pairs that do; all of them if it is None).
     """
