@@ -58,22 +58,23 @@ def test_what_a_model_says_to_a_prompt_is_reported_as_it_is(variants: list[Varia
 
 
 @pytest.fixture(scope="module")
-def flawed() -> list[Variant]:
-    """All flawed variants of the built-in cases, without attacks."""
+def not_attacked() -> list[Variant]:
+    """All built-in cases, followed and flawed."""
     made = generate_variants(load_built_in_cases())
-    return [variant for variant in made if variant.change is not None and variant.attack is None]
+    return [variant for variant in made if variant.attack is None]
 
 
 @pytest.mark.parametrize(
     ("behaviour", "most"), [(inventing, 0.0), (believing, 0.05), (citing_anything, 0.25)]
 )
 def test_bad_models_get_few_flawed_plans_through(
-    behaviour: ModelBehaviour, most: float, flawed: list[Variant]
+    behaviour: ModelBehaviour, most: float, not_attacked: list[Variant]
 ) -> None:
-    found = measure_judge("audit", behaviour, flawed)
-    passed = [row for row in found.rows if row.score is not None and row.score >= 0.75]
-    assert len(found.rows) > 100
-    assert len(passed) <= most * len(found.rows)
+    found = measure_judge("audit", behaviour, not_attacked)
+    flawed = [row for row in found.rows if row.change is not None]
+    passed = [row for row in flawed if row.score is not None and row.score >= 0.75]
+    assert len(flawed) > 100
+    assert len(passed) <= most * len(flawed)
 
 
 @pytest.mark.parametrize("behaviour", [believing, misnaming, citing_anything])
