@@ -146,8 +146,10 @@ async def judge_all(cases: list[GeneratedCase], judge: ModelJudge) -> None:
         return await aevaluate(task=case.task, plan=case.plan, trace=case.trace, judge=judge)
 
     for verdict in await asyncio.gather(*map(judge_case, cases)):
-        if verdict.score is None or (verdict.cost and verdict.cost.calls != 1):
-            raise RuntimeError(f"a generated case was not judged with one call: {verdict.reason}")
+        # One question about the trace; `audit` also asks one about the plan.
+        most = 2 if judge.name == "audit" else 1
+        if verdict.score is None or (verdict.cost and verdict.cost.calls > most):
+            raise RuntimeError(f"a generated case took more than {most} calls: {verdict.reason}")
 
 
 @contextmanager
@@ -171,7 +173,8 @@ def build_answer_book(cases: list[GeneratedCase]) -> dict[str, Any]:
         "mark": TASK_PREFIX,
         "letters": KEY_LENGTH,
         "else": FALLBACK_ANSWER,
-        "answers": {},
+        # A question about a plan does not show the task.
+        "answers": {"": {"kinds": json.dumps({"kinds": []})}},
     }
     for case in cases:
         key = case.task.removeprefix(TASK_PREFIX)[:KEY_LENGTH]
@@ -189,7 +192,6 @@ def build_audit_answer(verdict: Verdict) -> dict[str, Any]:
         "steps": [
             {
                 "step": step.number,
-                "kind": ["act"],
                 "status": step.status.value if step.status.value != "out_of_order" else "executed",
                 "evidence": [
                     {"event": evidence.event, "quote": evidence.quote} for evidence in step.evidence

@@ -107,7 +107,12 @@ def _make_answers(behaviour: ModelBehaviour, variant: Variant) -> dict[str, str]
     believes = audit != audit_models.honest(case)
     value = 1.0 if believes else compute_score(Rules().judge(Content(), *read_plan_and_trace(case)))
     score_answer = {"score": value, "reason": f"It gives {value}: see step 1."}
-    return {"steps": json.dumps(audit), "score": json.dumps(score_answer)}
+    return {
+        "steps": json.dumps(audit),
+        "score": json.dumps(score_answer),
+        "kinds": json.dumps(audit_models.answer_kinds(case)),
+        "pairs": json.dumps(audit_models.EVERY_PAIR),
+    }
 
 
 def _select_answer(answers: dict[str, str], question: ModelRequest) -> str:

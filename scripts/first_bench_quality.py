@@ -31,7 +31,6 @@ from planproof.readers.native import serialize_trace
 from planproof.scoring import compute_score
 from planproof.verification import verify
 from scripts import monitor_quality
-from scripts.audit_quality import measure_by_behaviour, measure_saved_tokens
 from scripts.bench import (
     FILES,
     LabelledCase,
@@ -41,6 +40,7 @@ from scripts.bench import (
     read_records,
 )
 from scripts.parallel_verdicts import Projection, judge_all
+from scripts.scripted_audits import measure_by_behaviour, measure_saved_tokens
 from scripts.v2_quality import compute_split_figures
 from scripts.weight_fitting import StepEventPairs, fit_by_group
 from scripts.weighted_judging import JudgedLabelledCase, find_with_weights, judge_with_weights

@@ -23,10 +23,10 @@ from scripts.doc_blocks import list_pages
 from scripts.shell import Shell, extract_commands
 
 _EXAMPLE_FIRST_ANSWER = """[begin answer b4161ee005a2db288558]
-step 2, you said: {"step":"2","kind":["act"],"status":"executed","evidence":[{"event":"e9","quote":"send_mail"}],"events":[]}
+step 2 (act), you said: {"step":"2","status":"executed","evidence":[{"event":"e9","quote":"send_mail"}],"events":[],"same":[]}
   not accepted, the quote is not in the event: e9 «send_mail»
-step 4, you said: {"step":"4","kind":["act"],"status":"executed","evidence":[{"event":"e6","quote":"LIS"}],"events":[]}
-  not confirmed by a search for words and values: value “Lisbon” not found in any call of this step
+step 4 (act), you said: {"step":"4","status":"executed","evidence":[{"event":"e6","quote":"NWD"}],"events":[],"same":[]}
+  not shown, value “Northwind” not found in these events
 [end answer b4161ee005a2db288558]"""  # noqa: E501 - as it is sent
 _CONSOLE_BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
 # Ids and durations of runs.
@@ -46,7 +46,15 @@ def refresh_page(page: str) -> str:
 
 
 def _render_prompt(name: str) -> str:
-    return render(name, images=False, mark="", steps=["2", "5"], told=_EXAMPLE_FIRST_ANSWER)
+    return render(
+        name,
+        images=False,
+        mark="",
+        steps=["2", "5"],
+        told=_EXAMPLE_FIRST_ANSWER,
+        tools=False,
+        complete=False,
+    )
 
 
 class _PageSession:

@@ -17,15 +17,24 @@ from tests.trace_builders import trace
 
 
 def step_answer(
-    number: str, status: str, *cited: tuple[str, str], events: Any = (), kind: str = "act"
+    number: str,
+    status: str,
+    *cited: tuple[str, str],
+    events: Any = (),
+    same: Any = (),
+    kind: str = "act",
 ) -> dict[str, Any]:
-    """What a model says of a step; `kind` may be several, with blanks between."""
+    """What a model says of a step.
+
+    Its `kind`, or several with blanks between, is what it says when it is asked about the plan.
+    """
     return {
         "step": number,
         "kind": kind.split(),
         "status": status,
         "evidence": [{"event": event, "quote": quote} for event, quote in cited],
         "events": [*events],
+        "same": [*same],
     }
 
 

@@ -5,6 +5,7 @@ They see the case as the judge does, and answer what the tests want answered.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from tests.fake_model import FakeModel
+from tests.scripted_model import ModelRequest
 
 _WORDS = {Kind.MESSAGE: "tell", Kind.REASONING: "think", Kind.BOOKKEEPING: "think"}
 _ORDER = "Every step of the plan was executed"
@@ -169,6 +171,26 @@ def _cite_name(event: Event) -> dict[str, str]:
     return {"event": event.id, "quote": event.name or event.text[:60]}
 
 
+def answer_audit(
+    asked: ModelRequest, case: dict[str, Any], nature: Callable[[dict[str, Any]], dict[str, Any]]
+) -> str:
+    """What a model of this nature answers to one of the questions of `audit`, as JSON."""
+    fields: dict[str, Any] = (asked.schema or {}).get("properties", {})
+    if "kinds" in fields:
+        return json.dumps(answer_kinds(case))
+    return json.dumps(EVERY_PAIR if "pairs" in fields else nature(case))
+
+
+def answer_kinds(case: dict[str, Any]) -> dict[str, Any]:
+    """The kinds of the steps, as a model says that sees the plan alone."""
+    kinds = classify_steps(parse_plan(case["agent_plan"]))
+    return {"kinds": [{"step": step, "kind": kind} for step, kind in kinds.items()]}
+
+
+EVERY_PAIR = {"pairs": [{"pair": pair, "same": True} for pair in range(1, 41)]}
+"""Says of all words that they mean the same."""
+
+
 def make_model(nature: Callable[[dict[str, Any]], dict[str, Any]], case: Any) -> FakeModel:
-    """A model of this nature, for this case."""
-    return FakeModel(nature(case))
+    """A model of this nature, for this case; it sees the plan alone when it classifies steps."""
+    return FakeModel(nature(case), kinds=classify_steps(parse_plan(case["agent_plan"])))

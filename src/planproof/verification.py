@@ -9,12 +9,21 @@ from dataclasses import fields
 from planproof.checking.contract_judge import bind_metadata
 from planproof.checking.contract_verification import recheck_findings
 from planproof.checking.effects import only_prints
+from planproof.checking.event_text import format_call
 from planproof.checking.step_order import find_out_of_order
 from planproof.contracts.contract_file import contract_digest
+from planproof.contracts.text_values import contains_text
 from planproof.core.content import Json
 from planproof.core.contract import Contract
 from planproof.core.digests import plan_digest
-from planproof.core.finding import Evidence, Extra, Status, StepFinding
+from planproof.core.finding import (
+    EQUATED,
+    EQUATED_CONFIDENCE,
+    Evidence,
+    Extra,
+    Status,
+    StepFinding,
+)
 from planproof.core.json_values import is_object
 from planproof.core.judge import PROMPT
 from planproof.core.plan import InForce, Origin, Plan
@@ -287,6 +296,14 @@ class _Events:
         elif not is_quote_in(cited.quote, self._text(cited.pointer)):
             yield f"{where}/quote: {_shorten(cited.quote)} not found at {cited.pointer!r}."
 
+    def contains_words(self, event_id: str, words: str) -> bool:
+        """Return whether an event of the trace contains these words."""
+        event = self.trace.by_id.get(event_id)
+        if event is None:
+            return False
+        texts = (event.actor or "", event.name or "", format_call(event), event.output)
+        return any(contains_text(words, text) for text in texts if text)
+
     def _text(self, pointer: str) -> str:
         if pointer not in self._texts:
             self._texts[pointer] = to_searchable_text(resolve(self._document, pointer))
@@ -323,6 +340,7 @@ def _check_step(
         yield f"{where}/evidence: step {step.number} is {step.status} without evidence."
     for index, evidence in enumerate(step.evidence):
         yield from events.check_citation(evidence, f"{where}/evidence/{index}", step.number)
+    yield from _check_equations(step, where, events)
     for index, event in enumerate(step.covers):
         if event not in events.index:
             yield f"{where}/covers/{index}: the trace has no event {event!r}."
@@ -332,6 +350,33 @@ def _check_step(
     cited = [events.index[one.event] for one in step.evidence if one.event in events.index]
     if cited != sorted(cited) and not is_parent:
         yield f"{where}/evidence: the evidence is not in event order."
+
+
+def _check_equations(step: StepFinding, where: str, events: _Events) -> Iterator[str]:
+    """Check words that a model equated: both are where the verdict says, and each is used once.
+
+    Whether they mean the same can't be checked, so the confidence is limited.
+    """
+    equated = [(n, check) for n, check in enumerate(step.checks) if check.path == EQUATED]
+    if equated and step.confidence > EQUATED_CONFIDENCE:
+        yield _describe_difference(
+            f"{where}/confidence", "depends on equated words", f"at most {EQUATED_CONFIDENCE}"
+        )
+    for name in ("expected", "found"):
+        used = Counter(getattr(check, name) for _, check in equated)
+        yield from (
+            f"{where}/checks: {_shorten(words)} is equated {times} times."
+            for words, times in used.items()
+            if times > 1
+        )
+    for number, check in equated:
+        place = f"{where}/checks/{number}"
+        if not contains_text(check.expected, step.text):
+            yield f"{place}/expected: {_shorten(check.expected)} not found in the step."
+        if check.event is None or check.event not in step.covers:
+            yield f"{place}/event: not an event of step {step.number}."
+        elif not events.contains_words(check.event, check.found):
+            yield f"{place}/found: {_shorten(check.found)} not found in {check.event}."
 
 
 def _check_parents(verdict: Verdict) -> Iterator[str]:

@@ -21,7 +21,7 @@ from planproof.core.model import Cause
 from planproof.llm.open_judge import open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import honest, inventing, inventing_events
+from tests.audit_models import answer_audit, honest, inventing, inventing_events
 from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
@@ -82,12 +82,11 @@ def _good(asked: ModelRequest) -> str:
     """Return a good answer in the form that the judge asks for."""
     if "score" in (asked.schema or {}).get("properties", {}):
         return json.dumps({"score": 1.0, "reason": "Steps 1 to 3 were executed in order."})
-    return json.dumps(honest(FOLLOWED))
+    return answer_audit(asked, FOLLOWED, honest)
 
 
 def _says(nature: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[ModelRequest], str]:
-    answer = json.dumps(nature(FOLLOWED))
-    return lambda asked: answer
+    return lambda asked: answer_audit(asked, FOLLOWED, nature)
 
 
 def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
@@ -152,7 +151,9 @@ def test_what_comes_of_a_mode(table: dict[tuple[str, str], Row], mode: str, judg
         assert verdict.cause == expected
         assert f"{expected}: " in verdict.reason
     assert 0 < row.calls <= MOST_CALLS
-    assert calls is None or row.calls == calls
+    # Only after a good answer about the plan, which `prompt` does not ask for, is the trace shown.
+    asks_twice = expected == SCORED and judge != "prompt"
+    assert calls is None or row.calls == calls + asks_twice
     assert verdict.cost is not None
     # The last of many may have been called off before it reached the server.
     assert verdict.cost.calls - row.calls in ({0} if calls else {0, 1})
@@ -174,7 +175,7 @@ def test_rejected_answers_are_asked_about_once_more(
     row = table[mode, judge]
     # A cascade does not ask about what the rules are sure of, so that much may stand.
     unasked = judge == "cascade"
-    assert (row.verdict.outcome, row.calls) == (SCORED, 2)
+    assert (row.verdict.outcome, row.calls) == (SCORED, 3)
     assert row.verdict.score is not None
     assert row.verdict.score <= 0.25 * unasked
     assert 3 - 2 * unasked <= len(row.verdict.rejected) <= 3

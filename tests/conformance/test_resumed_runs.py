@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planproof.runs.store.open_store import open_store
-from tests.audit_models import honest
+from tests.audit_models import answer_audit, honest
 from tests.run_processes import start_run, wait_for_exit
 from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.small_cases import FOLLOWED
@@ -20,11 +20,10 @@ FEWER = 150
 COMPARED = 250
 """Of the cases that a killed run had asked about, and of those that it had not."""
 AT_ONCE = 8
-ANSWER = json.dumps(honest(FOLLOWED))
 
 
-def _answer(_: ModelRequest) -> str:
-    return ANSWER
+def _answer(asked: ModelRequest) -> str:
+    return answer_audit(asked, FOLLOWED, honest)
 
 
 def _data_set(path: Path, cases: int) -> Path:
@@ -64,12 +63,13 @@ def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
 
         assert wait_for_exit(_run(cases, broken, server, tmp_path / "kept.sqlite3")) == 0
         # Cases that were running when the run was killed had been asked about, but not stored.
-        assert CASES <= len(server.calls) <= CASES + AT_ONCE
+        # One question is about the plan, which they share.
+        assert CASES + 1 <= len(server.calls) <= CASES + 1 + AT_ONCE
 
         before = len(server.calls)
         some = _data_set(tmp_path / "some.jsonl", COMPARED)
         assert wait_for_exit(_run(some, whole, server, tmp_path / "other.sqlite3")) == 0
-        assert len(server.calls) - before == COMPARED
+        assert len(server.calls) - before == COMPARED + 1
     verdicts = _verdicts(broken)
     assert [verdict["id"] for verdict in verdicts] == [str(n) for n in range(CASES)]
     assert verdicts[:COMPARED] == _verdicts(whole)
@@ -89,5 +89,5 @@ def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: 
         assert there
         before = len(server.calls)
         assert wait_for_exit(_run(cases, output, server, tmp_path / "two.sqlite3", store)) == 0
-        assert len(server.calls) - before == FEWER - there
+        assert len(server.calls) - before == FEWER - there + 1
     assert len(_verdicts(output)) == FEWER

@@ -75,6 +75,8 @@ def model() -> Iterator[dict[str, str]]:
             return json.dumps({"score": 0.5, "reason": "Step 2 is missing."})
         if "extras" in fields:
             return json.dumps({"steps": [], "extras": []})
+        if "kinds" in fields:
+            return json.dumps({"kinds": []})
         step = {"text": "Look up the order.", "event": "e3", "quote": "get_order"}
         return json.dumps({"task": None, "steps": [step]})
 

@@ -15,7 +15,7 @@ from planproof.checking.contract_candidates import (
 from planproof.checking.contract_findings import ContractExtras, cite_candidate
 from planproof.checking.contract_judge import StepMatcher
 from planproof.core.contract import Contract, Match
-from planproof.core.finding import CONDITION_NOT_MET, Extra, Status, StepFinding
+from planproof.core.finding import CONDITION_NOT_MET, EQUATED, Extra, Status, StepFinding
 from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
 
@@ -120,7 +120,7 @@ def _check_conditions(
         for check in result.checks
     }
     for number, check in enumerate(finding.checks):
-        if check.event is not None and check not in known:
+        if check.path != EQUATED and check.event is not None and check not in known:
             place = f"{where}/checks/{number}"
             yield f"{place}: {check.path} does not give this result at {check.event}."
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from planproof.runs.store.store_protocol import Store
     from planproof.runs.summary import SummaryBuilder
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -281,7 +281,8 @@ _CHARACTERS_PER_TOKEN = 4
 class Estimate:
     """Number and length of the questions to a model, for `--dry-run`.
 
-    `without_questions` counts cases that need no request.
+    `without_questions` counts cases that need no request. A question that several cases share, such
+    as one about their plan, is asked once.
     """
 
     cases: int = 0
@@ -289,6 +290,7 @@ class Estimate:
     characters: int = 0
     without_questions: int = 0
     unreadable: int = 0
+    _known: set[int] = field(default_factory=set[int], repr=False)
 
     def add_case(self, line: CaseLine, judge: AnyJudge, reading: ReadOptions) -> None:
         """Count the questions about one case."""
@@ -311,8 +313,11 @@ class Estimate:
             self.unreadable += 1
             return
         self.without_questions += not questions
-        self.calls += len(questions)
-        self.characters += sum(map(count_characters, questions))
+        for question in questions:
+            if (digest := hash(question)) not in self._known:
+                self._known.add(digest)
+                self.calls += 1
+                self.characters += count_characters(question)
 
     def format_lines(self) -> Iterator[str]:
         """Yield the estimate as lines of text."""

@@ -27,6 +27,12 @@ class Status(StrEnum):
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 CONDITION_NOT_MET = "condition not met"
 """The note on a step that was rightly not executed."""
+EQUATED = "same"
+"""The path of a check of words that a model says mean the same, such as Boston and BOS."""
+VALUE = "value"
+"""The path of a check of a value of the step, compared by its type."""
+EQUATED_CONFIDENCE = 0.8
+"""The highest confidence of a finding that depends on such words."""
 
 
 class Severity(StrEnum):
@@ -49,9 +55,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The result of one condition of a contract, with both values.
+    """The result of one condition of a contract, or of comparing a value in `audit`.
 
-    `path` names the condition (`call`, `is.cmd`, `where.origin`, `message.says.0`). `found` is what
+    `path` names the condition (`call`, `is.cmd`, `where.origin`, `message.says.0`), or is `value`
+    or, for words that a model says mean the same, `same`. `found` is what
     `event` shows, empty if it shows nothing; `event` is None if no event came near.
     """
 
@@ -72,7 +79,7 @@ class StepFinding:
     with sub-steps is reported but not counted. A `waived` step was left out as the plan allows, and
     is not counted either. `free_order` marks a step without a fixed position. `found_by` names the
     judge that made the finding if several judges contributed to the verdict. `checks` are the
-    conditions of the step's contract, as they were checked.
+    conditions of the step's contract, as they were checked, or the values that `audit` compared.
     """
 
     number: str

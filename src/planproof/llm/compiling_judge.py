@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import ClassVar
 
 from planproof.checking.contract_judge import summarize_contract
@@ -17,6 +17,7 @@ from planproof.core.trace import Trace
 from planproof.core.usage import Usage
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.compile import CompiledContract, acompile_plan, build_question
+from planproof.llm.plan_answers import AnswersByPlan
 from planproof.llm.prompting.templates import compute_prompts_digest
 
 
@@ -30,11 +31,8 @@ class CompilingJudge:
     model: Model
     options: ModelOptions
     name: str = "contract"
-    _compiled: dict[Plan, CompiledContract] = field(
-        default_factory=dict[Plan, CompiledContract], init=False, repr=False, compare=False
-    )
-    _locks: dict[Plan, asyncio.Lock] = field(
-        default_factory=dict[Plan, asyncio.Lock], init=False, repr=False, compare=False
+    _compiled: AnswersByPlan[CompiledContract] = field(
+        default_factory=AnswersByPlan[CompiledContract], init=False, repr=False, compare=False
     )
 
     @property
@@ -71,11 +69,9 @@ class CompilingJudge:
 
     async def _compile(self, plan: Plan) -> tuple[CompiledContract, Usage]:
         """Return the contract of a plan; only the first case with this plan pays for it."""
-        if plan in self._compiled:
-            return self._compiled[plan], Usage()
-        async with self._locks.setdefault(plan, asyncio.Lock()):
-            if plan in self._compiled:
-                return self._compiled[plan], Usage()
-            compiled = await acompile_plan(plan, self.options.catalogue, self.model, self.options)
-            self._compiled[plan] = compiled
-            return compiled, compiled.usage
+        compiled, is_new = await self._compiled.get(
+            plan,
+            lambda: acompile_plan(plan, self.options.catalogue, self.model, self.options),
+            deadline=monotonic() + self.options.deadline,
+        )
+        return compiled, compiled.usage if is_new else Usage()

@@ -8,8 +8,8 @@ from planproof.calibration.figures import Figures, Share
 from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.variant import Attack, Variant
 from planproof.calibration.variant_set import ATTACKED_FLAWS, generate_variants
-from scripts.calibration_quality import format_figures, measure_judge
-from tests.audit_models import credulous, inventing
+from scripts.calibration_quality import ModelBehaviour, format_figures, measure_judge
+from tests.audit_models import believing, citing_anything, credulous, inventing, misnaming
 
 TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
 
@@ -55,3 +55,30 @@ def test_what_a_model_says_to_a_prompt_is_reported_as_it_is(variants: list[Varia
     assert line["successful text attacks"] == f"{raised} of 24"
     assert line["fake observations"].endswith(" of 6")
     assert line["calls"] == str(len(variants))
+
+
+@pytest.fixture(scope="module")
+def not_attacked() -> list[Variant]:
+    """All built-in cases, followed and flawed."""
+    made = generate_variants(load_built_in_cases())
+    return [variant for variant in made if variant.attack is None]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "most"), [(inventing, 0.0), (believing, 0.05), (citing_anything, 0.25)]
+)
+def test_bad_models_get_few_flawed_plans_through(
+    behaviour: ModelBehaviour, most: float, not_attacked: list[Variant]
+) -> None:
+    found = measure_judge("audit", behaviour, not_attacked)
+    flawed = [row for row in found.rows if row.change is not None]
+    passed = [row for row in flawed if row.score is not None and row.score >= 0.75]
+    assert len(flawed) > 100
+    assert len(passed) <= most * len(flawed)
+
+
+@pytest.mark.parametrize("behaviour", [believing, misnaming, citing_anything])
+def test_no_text_raises_a_score_whatever_a_model_cites(
+    behaviour: ModelBehaviour, variants: list[Variant]
+) -> None:
+    assert pool_text_attacks(measure_judge("audit", behaviour, variants)).hits == 0

@@ -10,7 +10,7 @@ import pytest
 
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import honest
+from tests.audit_models import answer_audit, honest
 from tests.command_line import CommandLine
 from tests.scripted_model import HttpError, ModelRequest, ScriptedModel
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
@@ -20,7 +20,7 @@ PROMPTED = {"score": 0.5, "reason": "Step 2 is missing."}
 
 def _answer(asked: ModelRequest) -> str:
     prompted = "score" in (asked.schema or {}).get("properties", {})
-    return json.dumps(PROMPTED if prompted else honest(FOLLOWED))
+    return json.dumps(PROMPTED) if prompted else answer_audit(asked, FOLLOWED, honest)
 
 
 def _refuse_key(_: ModelRequest) -> HttpError:
@@ -66,7 +66,8 @@ def test_a_case_is_judged(
     assert verify(verdict, Source.from_value(FOLLOWED["execution_trace"])) == ()
     brief = planproof("judge", case, "--judge", judge, *asked, "--format", "json")
     assert set(json.loads(brief.out)) == {"score", "reason"}
-    assert len(server.calls) == 1  # the answer was kept
+    # The answers were kept: one about the trace, and for most judges one about the plan.
+    assert len(server.calls) == 1 + (judge != "prompt")
 
 
 def test_with_a_model_and_no_judge_it_is_the_audit(
@@ -77,7 +78,7 @@ def test_with_a_model_and_no_judge_it_is_the_audit(
     assert "judged by audit" in shown.out
     assert "openai:y: 1.0" in shown.out
     assert "samples: 1.0, 1.0; 100% agree" in shown.out
-    assert len(server.calls) == 4
+    assert len(server.calls) == 8  # two models, two samples: each asks about the plan too
 
 
 def test_a_failure_is_reported_with_its_cause(
@@ -121,7 +122,7 @@ def test_a_dry_run_counts_and_asks_nobody(
     data = case.with_name("cases.jsonl")
     data.write_text("\n".join(map(json.dumps, (FOLLOWED, IDLE, PLANLESS))), encoding="utf-8")
     done = planproof("run", data, "--judge", "audit", "--model", "openai:x", "--dry-run")
-    assert done.out.startswith("3 cases, 2 calls\n")
+    assert done.out.startswith("3 cases, 3 calls\n")
     assert "input tokens" in done.out
     assert "1 case can't be judged" in done.out
     assert server.calls == []
@@ -137,10 +138,10 @@ def test_a_run_says_what_was_asked(
     done = planproof("run", data, *options)
     verdicts = [json.loads(line) for line in done.out.splitlines()]
     assert [verdict["id"] for verdict in verdicts] == [*map(str, range(12)), None]
-    assert "model usage: 12 calls" in done.err
+    assert "model usage: 13 calls" in done.err  # one of them about the plan that all cases have
     assert server.most_at_once <= 3
     again = planproof("run", data, *options)
     assert "12 already judged" in again.err
     elsewhere = planproof("run", data, *options, "--store", "none")
-    assert "model usage: 0 calls, 12 answers from the cache" in elsewhere.err
-    assert len(server.calls) == 12
+    assert "model usage: 0 calls, 13 answers from the cache" in elsewhere.err
+    assert len(server.calls) == 13

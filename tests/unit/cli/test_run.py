@@ -324,7 +324,7 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     assert refused.code == 2
     assert "Use `rules`, `audit` or `cascade`" in refused.err
     dry = planproof("run", "cases.jsonl", *latest, "--judge", "audit", "--dry-run")
-    assert dry.out.startswith("1 case, 1 call")
+    assert dry.out.startswith("1 case, 2 calls")
 
 
 def test_where_nothing_can_be_written_no_run_is_begun(planproof: CommandLine, folder: Path) -> None:

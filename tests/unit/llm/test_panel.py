@@ -62,7 +62,7 @@ def test_cost_before_one_of_several_failed_is_reported() -> None:
     verdict = judge_case("audit", _FailsOnSecondQuestion(honest(FOLLOWED)), samples=2)
     assert (verdict.outcome, verdict.cause) == ("judge_failed", "refused")
     assert verdict.cost is not None
-    assert (verdict.cost.calls, verdict.cost.tokens_in) == (2, 15)
+    assert (verdict.cost.calls, verdict.cost.tokens_in) == (4, 35)
 
 
 def test_what_samples_disagree_on_is_ambiguous() -> None:
@@ -100,7 +100,7 @@ def test_a_panel_takes_the_lowest_verdict_and_shows_all() -> None:
     assert verdict.judge is not None
     assert verdict.judge.models == ("fake:one", "fake:other")
     assert verdict.cost is not None
-    assert verdict.cost.calls == 3
+    assert verdict.cost.calls == 5
 
 
 def test_panels_and_samples_have_distinct_fingerprints() -> None:

@@ -5,32 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from planproof.core.finding import Status
-from planproof.llm.answer_fields import Text, wrap_in_list
+from planproof.llm.answer_fields import Text
+from planproof.llm.audit.step_values import Equation
 
 CONDITION_FAILED = "condition_failed"
 _DASH = re.compile("[-–]")
 _MAX_RANGE_CHARS = 1_000
 _MAX_RANGE_IDS = 100_000
 """Maximum number of ids from all ranges of an answer; more than that is noise."""
-
-
-class StepKind(StrEnum):
-    """The kind of work a step asks for, as classified by the auditing model."""
-
-    ACT = "act"
-    CHECK = "check"
-    TELL = "tell"
-    THINK = "think"
-
-
-CALL_KINDS = frozenset({StepKind.ACT, StepKind.CHECK})
-"""Kinds that require a call, a command or a hand-off; text alone does not carry them out."""
 
 
 # Class docstrings and field descriptions below are part of the JSON schema that models are sent.
@@ -45,17 +32,26 @@ class Citation(_AnswerModel):
     quote: Text = Field(description="Words copied from that event, letter by letter.")
 
 
+class SameWords(_AnswerModel):
+    """Words of the step, and words of an event that mean the same."""
+
+    plan: Text = Field(description="Words copied from the step, such as Boston.")
+    event: Text = Field(description="Id of the event.")
+    value: Text = Field(description="Words copied from that event, such as BOS.")
+
+
 class StepAnswer(_AnswerModel):
     """What became of a step."""
 
     step: Text = Field(description="Number of the step, as printed in the plan.")
-    kind: Annotated[
-        list[Literal["act", "check", "tell", "think"]], BeforeValidator(wrap_in_list)
-    ] = Field(description="What the step asks for; several for a step of several parts.")
     status: Literal["executed", "partial", "missing", "ambiguous", "condition_failed"]
     evidence: list[Citation] = Field(description="What shows it; none for a missing step.")
     events: list[Text] = Field(
         description="Every other event that belongs to the step, as ids or ranges: e4, e7-e12."
+    )
+    same: list[SameWords] = Field(
+        default=[],
+        description="Names and words of the step that an event writes in another way; often none.",
     )
 
 
@@ -83,16 +79,18 @@ class Claim:
     evidence: tuple[tuple[str, str], ...] = ()
     covers: tuple[str, ...] = ()
     condition_failed: bool = False
-    kinds: frozenset[StepKind] = frozenset({StepKind.ACT})
+    same: tuple[Equation, ...] = ()
 
     def to_answer(self) -> dict[str, Any]:
         """Return the claim in the form of a model's answer."""
         return {
             "step": self.step,
-            "kind": sorted(self.kinds),
             "status": CONDITION_FAILED if self.condition_failed else self.status.value,
             "evidence": [{"event": event, "quote": quote} for event, quote in self.evidence],
             "events": list(self.covers),
+            "same": [
+                {"plan": one.words, "event": one.event, "value": one.value} for one in self.same
+            ],
         }
 
 
@@ -116,7 +114,7 @@ class Claims:
     extras: Mapping[str, ClaimedExtra]
 
 
-_RANK = (Status.MISSING, Status.AMBIGUOUS, Status.PARTIAL, Status.EXECUTED)
+_RANK = (Status.AMBIGUOUS, Status.PARTIAL, Status.EXECUTED)
 
 
 def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
@@ -125,18 +123,21 @@ def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
     steps: dict[str, Claim] = {}
     for step_answer in answer.steps:
         failed = step_answer.status == CONDITION_FAILED
+        number = step_answer.step.strip()
         claim = Claim(
-            step_answer.step.strip(),
+            number,
             Status.EXECUTED if failed else Status(step_answer.status),
             tuple(
                 (ids.normalize(citation.event), citation.quote) for citation in step_answer.evidence
             ),
             tuple(ids.expand(step_answer.events)),
             failed,
-            # A step without a kind is checked as the strictest one.
-            frozenset(map(StepKind, step_answer.kind)) or frozenset({StepKind.ACT}),
+            tuple(
+                Equation(number, same.plan.strip(), ids.normalize(same.event), same.value.strip())
+                for same in step_answer.same
+            ),
         )
-        steps[claim.step] = _join_claims(steps[claim.step], claim) if claim.step in steps else claim
+        steps[number] = _join_claims(steps[number], claim) if number in steps else claim
     extras: dict[str, ClaimedExtra] = {}
     for extra in answer.extras:
         for index, event in enumerate(ids.expand(extra.events)):
@@ -145,10 +146,12 @@ def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
     return Claims(steps, extras)
 
 
-def merge_claims(claims: Iterable[Claims]) -> Claims:
-    """Merge the claims on several windows of one trace: the best status of each step counts.
+def merge_claims(claims: Sequence[Claims]) -> Claims:
+    """Merge the claims on several windows of one trace.
 
-    An extra in one window may belong to a step that began in another.
+    A window that does not show a step says nothing about it. Of several that do, the lowest status
+    counts: none of them saw all of it (`find_split_steps`). An extra in one window may belong to a
+    step that began in another; it stays an extra.
     """
     steps: dict[str, Claim] = {}
     extras: dict[str, ClaimedExtra] = {}
@@ -158,6 +161,20 @@ def merge_claims(claims: Iterable[Claims]) -> Claims:
         for event, extra in window_claims.extras.items():
             extras.setdefault(event, extra)
     return Claims(steps, extras)
+
+
+def find_split_steps(claims: Sequence[Claims]) -> tuple[str, ...]:
+    """Return the steps that several windows show, unless all of them call it executed."""
+    statuses: dict[str, list[Status]] = {}
+    for window_claims in claims:
+        for number, claim in window_claims.steps.items():
+            if claim.status is not Status.MISSING:
+                statuses.setdefault(number, []).append(claim.status)
+    return tuple(
+        number
+        for number, found in statuses.items()
+        if len(found) > 1 and set(found) != {Status.EXECUTED}
+    )
 
 
 def revise_claims(
@@ -181,14 +198,16 @@ def revise_claims(
 
 
 def _join_claims(first: Claim, second: Claim) -> Claim:
-    best = max(first, second, key=lambda claim: _RANK.index(claim.status))
+    """Join two claims on a step: the lower status, unless one of them says that it is missing."""
+    shown = [claim for claim in (first, second) if claim.status is not Status.MISSING]
+    lowest = min(shown, key=lambda claim: _RANK.index(claim.status), default=first)
     return Claim(
         first.step,
-        best.status,
+        lowest.status,
         tuple(dict.fromkeys((*first.evidence, *second.evidence))),
         tuple(dict.fromkeys((*first.covers, *second.covers))),
-        best.condition_failed,
-        first.kinds | second.kinds,
+        lowest.condition_failed,
+        tuple(dict.fromkeys((*first.same, *second.same))),
     )
 
 

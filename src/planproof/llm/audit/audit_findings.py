@@ -1,21 +1,25 @@
-"""Turn a model's claims into findings, and drop claims that the program can refute.
-
-Missing words or values of a step are only a doubt, which does not lower a finding: the model is
-asked about it again, and its second answer counts.
-"""
+"""Turn a model's claims into findings, and drop claims that the program can refute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planproof.checking.confidence import compute_extra_features, estimate_confidence
+from planproof.checking.effects import find_idle_names
 from planproof.checking.event_text import cite
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.similarity_analysis import Analysis
+from planproof.contracts.text_values import contains_text
+from planproof.contracts.values import fold
+from planproof.core.contract import Truth
 from planproof.core.finding import (
     CONDITION_NOT_MET,
+    EQUATED,
+    EQUATED_CONFIDENCE,
+    VALUE,
+    Check,
     Evidence,
     Extra,
     Findings,
@@ -23,46 +27,57 @@ from planproof.core.finding import (
     Status,
     StepFinding,
 )
+from planproof.core.phrases import join_items, quote_text
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.audit_answers import Claim, ClaimedExtra, Claims
-from planproof.llm.audit.citations import NO_EVENT, CitationChecker
+from planproof.llm.audit.citations import NO_EVENT, UNRELATED, CitationChecker
+from planproof.llm.audit.step_kinds import CALL_KINDS, STRICTEST, StepKind, StepKinds
+from planproof.llm.audit.step_values import Equation, StepValues, is_equatable
 
 _SHOWN_STATUSES = frozenset({Status.EXECUTED, Status.PARTIAL})
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
 _EVIDENCE_REJECTED = "the cited evidence was rejected"
 _NO_EVIDENCE = "no evidence cited"
 _NO_CALL_FOR_PART = "no call for the part that is an action"
-_NOT_FOUND = "not found in these events"
 _NO_CONDITION = "no condition found in the step"
+_USED_TWICE = "one word of an event stands for one word of the plan"
+_NOT_OF_STEP = "the event is not cited for this step"
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedClaims:
     """The findings, the rejected evidence, and the actions that no claim accounts for.
 
-    `doubts` maps a step to what the rules miss in accepted evidence: reason for a question, but not
-    for rejecting the claim.
+    `absent_values` maps a step that the model calls executed to what its events do not show.
+    `equations` are the valid ones on which a finding depends.
     """
 
     findings: Findings
     rejected: tuple[RejectedEvidence, ...]
     unaccounted_actions: tuple[str, ...]
-    doubts: Mapping[str, str]
+    absent_values: Mapping[str, str]
+    equations: tuple[Equation, ...]
 
 
 @dataclass(slots=True)
 class _ClaimEvidence:
     """A claim with its verified citations.
 
-    `lacks_call` is set if a part of the step requires a call and none was cited.
+    `lacks_call` is set if a part of the step requires a call and none was cited. `shown` are all
+    events with an accepted quote, which may show values of the step. `equations` are those that
+    count, `used` those without which the finding would be lower, `absent` the values not found.
     """
 
     claim: Claim | None
     evidence: list[Evidence] = field(default_factory=list[Evidence])
     covers: list[str] = field(default_factory=list[str])
     lacks_call: bool = False
+    shown: list[str] = field(default_factory=list[str])
+    equations: list[Equation] = field(default_factory=list[Equation])
+    used: list[Equation] = field(default_factory=list[Equation])
+    absent: list[str] = field(default_factory=list[str])
 
 
 class ClaimVerifier:
@@ -72,21 +87,35 @@ class ClaimVerifier:
         self._plan = plan
         self._trace = trace
         self._analysis = analysis
+        self._values = StepValues(plan, trace)
+        self._step_index = {step.number: index for index, step in enumerate(plan.leaves)}
         self.citations = CitationChecker(plan, trace, analysis)
 
     def verify(
-        self, claims: Claims, settled: Mapping[str, list[str]] | None = None
+        self,
+        claims: Claims,
+        kinds: StepKinds,
+        *,
+        equal: Collection[Equation] | None = None,
+        settled: Mapping[str, list[str]] | None = None,
     ) -> VerifiedClaims:
-        """Return the findings that these claims support.
+        """Return the findings that these claims support, for steps of these kinds.
 
-        `settled` maps steps that no model was asked about to the events that the rules assign to
-        them; for these steps the rules' finding is kept.
+        `equal` are the equations that were confirmed; None counts all valid ones, as long as nobody
+        was asked. `settled` maps steps that no model was asked about to the events that the rules
+        assign to them; for these steps the rules' finding is kept.
         """
         settled = settled or {}
         rejected: list[RejectedEvidence] = []
-        doubts: dict[str, str] = {}
         evidence_by_step = [
-            self._collect_evidence(step, claims, rejected, settled.get(step.number))
+            self._collect_evidence(
+                step,
+                claims,
+                kinds.get(step.number, STRICTEST),
+                equal,
+                rejected,
+                settled.get(step.number),
+            )
             for step in self._plan.leaves
         ]
         rules_analysis = self._analysis.with_assignment(
@@ -95,7 +124,7 @@ class ClaimVerifier:
         step_findings = [
             rules_finding
             if claim_evidence.claim is None
-            else self._build_finding(index, claim_evidence, rules_analysis, rules_finding, doubts)
+            else self._build_finding(index, claim_evidence, rules_analysis)
             for index, (claim_evidence, rules_finding) in enumerate(
                 zip(evidence_by_step, rules_analysis.step_findings, strict=True)
             )
@@ -110,12 +139,24 @@ class ClaimVerifier:
         ]
         extras.sort(key=lambda extra: self.citations.position(extra.event))
         unaccounted = tuple(extra.event for extra in extras if extra.event not in claims.extras)
-        return VerifiedClaims(Findings(steps, tuple(extras)), tuple(rejected), unaccounted, doubts)
+        return VerifiedClaims(
+            Findings(steps, tuple(extras)),
+            tuple(rejected),
+            unaccounted,
+            {
+                each.claim.step: _describe_absent(each.absent)
+                for each in evidence_by_step
+                if each.claim is not None and each.absent
+            },
+            tuple(equation for each in evidence_by_step for equation in each.used),
+        )
 
     def _collect_evidence(
         self,
         step: Step,
         claims: Claims,
+        kinds: frozenset[StepKind],
+        equal: Collection[Equation] | None,
         rejected: list[RejectedEvidence],
         settled: list[str] | None,
     ) -> _ClaimEvidence:
@@ -129,38 +170,135 @@ class ClaimVerifier:
         for event, quote in claim.evidence:
             citation = self._look_up(claim, event, quote)
             if isinstance(citation, str):
-                rejected.append(
-                    RejectedEvidence(step=step.number, event=event, quote=quote, why=citation)
-                )
+                rejected.append(_reject(step, event, quote, citation))
             elif citation not in claim_evidence.evidence:
                 claim_evidence.evidence.append(citation)
         claim_evidence.evidence.sort(key=lambda evidence: self.citations.position(evidence.event))
-        if claim.status in _SHOWN_STATUSES and not claim.condition_failed:
-            self._filter_evidence(step, claim, claim_evidence, rejected)
-        if not claim.condition_failed and (
-            claim_evidence.evidence or claim.status is Status.AMBIGUOUS
-        ):
+        if claim.condition_failed:
+            return claim_evidence
+        self._collect_equations(step, claim, claim_evidence, equal, rejected)
+        if claim.status in _SHOWN_STATUSES:
+            self._filter_evidence(step, kinds, claim_evidence, rejected)
+        if claim_evidence.evidence or claim.status is Status.AMBIGUOUS:
             cited = {evidence.event for evidence in claim_evidence.evidence}
-            claim_evidence.covers = self._sort_events(
-                cited.union(self._list_covered(claim, claims))
-            )
+            covered = self._list_covered(claim, claims)
+            self._cover(step, claim_evidence, cited, covered, rejected)
+        if claim.status is Status.EXECUTED and claim_evidence.evidence:
+            self._compare_values(step, kinds, claim_evidence)
         return claim_evidence
 
-    def _filter_evidence(
+    def _collect_equations(
         self,
         step: Step,
         claim: Claim,
         claim_evidence: _ClaimEvidence,
+        equal: Collection[Equation] | None,
         rejected: list[RejectedEvidence],
     ) -> None:
-        """Keep the evidence that counts for a step of the kinds that the model assigned."""
-        filtered = self.citations.filter_citations(step, claim.kinds, claim_evidence.evidence)
+        """Collect the equations that count; one word of an event for one word of the plan."""
+        own = {event for event, _ in claim.evidence}.union(claim.covers)
+        taken: set[str] = set()
+        for equation in claim.same:
+            why = self._values.check_equation(step, equation)
+            if why is None and equation.event not in own:
+                why = _NOT_OF_STEP
+            if why is None and not self.citations.can_cover(equation.event):
+                why = _NOT_OF_STEP
+            pair = {f"plan {fold(equation.words)}", f"event {fold(equation.value)}"}
+            if why is None and not taken.isdisjoint(pair):
+                why = _USED_TWICE
+            if why is not None:
+                rejected.append(_reject(step, equation.event, equation.value, why))
+                continue
+            taken |= pair
+            if equal is None or equation in equal:
+                claim_evidence.equations.append(equation)
+
+    def _filter_evidence(
+        self,
+        step: Step,
+        kinds: frozenset[StepKind],
+        claim_evidence: _ClaimEvidence,
+        rejected: list[RejectedEvidence],
+    ) -> None:
+        """Keep the evidence that counts for a step of these kinds."""
+        claim_evidence.shown = [evidence.event for evidence in claim_evidence.evidence]
+        filtered = self.citations.filter_citations(
+            step,
+            kinds,
+            claim_evidence.evidence,
+            lambda event: self._is_related(step, event, claim_evidence),
+        )
         claim_evidence.evidence = list(filtered.counted)
-        claim_evidence.lacks_call = bool(filtered.objections)
+        claim_evidence.lacks_call = filtered.lacks_call
         rejected.extend(
-            RejectedEvidence(step=step.number, event=evidence.event, quote=evidence.quote, why=why)
+            _reject(step, evidence.event, evidence.quote, why)
             for evidence, why in filtered.objections
         )
+
+    def _is_related(self, step: Step, event: str, claim_evidence: _ClaimEvidence) -> bool:
+        """Return whether an action has something in common with a step, note if by an equation."""
+        if self._shares_words(step, event):
+            return True
+        for equation in claim_evidence.equations:
+            if equation.event == event:
+                if equation not in claim_evidence.used:
+                    claim_evidence.used.append(equation)
+                return True
+        return False
+
+    def _shares_words(self, step: Step, event: str) -> bool:
+        requirement = self._analysis.requirements[self._step_index[step.number]]
+        own = [self._analysis.candidates[index] for index in self.citations.candidates(event)]
+        return (
+            # Calls that only end the run or print something name nothing of what they are for.
+            any(candidate.is_closing for candidate in own)
+            or find_idle_names(self._trace.by_id[event]) is not None
+            or any(not requirement.terms.isdisjoint(candidate.terms) for candidate in own)
+            or self._values.is_related(event, step)
+        )
+
+    def _cover(
+        self,
+        step: Step,
+        claim_evidence: _ClaimEvidence,
+        cited: set[str],
+        covered: Sequence[str],
+        rejected: list[RejectedEvidence],
+    ) -> None:
+        """Put the named events under a step, except actions that have nothing to do with it."""
+        tools = {self._trace.by_id[event].name for event in cited}
+        accepted = set(cited)
+        for event in covered:
+            found = self._trace.by_id[event]
+            if (
+                found.kind is not Kind.ACTION
+                or found.name in tools
+                or found.parent in accepted
+                or self._is_related(step, event, claim_evidence)
+            ):
+                accepted.add(event)
+            elif event not in cited:
+                rejected.append(_reject(step, event, "", UNRELATED))
+        claim_evidence.covers = self._sort_events(accepted)
+
+    def _compare_values(
+        self, step: Step, kinds: frozenset[StepKind], claim_evidence: _ClaimEvidence
+    ) -> None:
+        """Look for the values of a step in its events; note what is neither there nor equated."""
+        is_said = not kinds & CALL_KINDS
+        events = [*dict.fromkeys((*claim_evidence.covers, *claim_evidence.shown))]
+        for literal in self._values.find_absent(step, events, anywhere=is_said):
+            if is_equatable(literal):
+                # A name may only say who is addressed or served.
+                equation = next(
+                    (one for one in claim_evidence.equations if _is_about(one, literal.text)), None
+                )
+                if equation is not None and equation not in claim_evidence.used:
+                    claim_evidence.used.append(equation)
+                if equation is not None or is_said:
+                    continue
+            claim_evidence.absent.append(literal.text)
 
     def _look_up(self, claim: Claim, event: str, quote: str) -> Evidence | str:
         if claim.condition_failed:
@@ -187,20 +325,12 @@ class ClaimVerifier:
         )
 
     def _build_finding(
-        self,
-        index: int,
-        claim_evidence: _ClaimEvidence,
-        rules_analysis: Analysis,
-        rules_finding: StepFinding,
-        doubts: dict[str, str],
+        self, index: int, claim_evidence: _ClaimEvidence, rules_analysis: Analysis
     ) -> StepFinding:
-        """Return the finding on a step: the model's claim, as far as evidence supports it.
-
-        `rules_finding` is the rules' finding on the same events; a lower status there is a doubt.
-        """
+        """Return the finding on a step: the model's claim, as far as evidence supports it."""
         step, claim = self._plan.leaves[index], claim_evidence.claim
         assert claim is not None
-        note = doubt = ""
+        note = ""
         if claim.status is Status.AMBIGUOUS:
             status = Status.AMBIGUOUS
         elif not claim_evidence.evidence:
@@ -213,29 +343,28 @@ class ClaimVerifier:
             status, note = Status.AMBIGUOUS, _NO_CONDITION
         elif claim.condition_failed:
             status, note = Status.EXECUTED, CONDITION_NOT_MET
-            doubt = "" if step.condition is not None else _NO_CONDITION
         elif claim_evidence.lacks_call or claim.status is Status.PARTIAL:
             status = Status.PARTIAL
-            note = _NO_CALL_FOR_PART if claim_evidence.lacks_call else rules_finding.note
+            note = _NO_CALL_FOR_PART if claim_evidence.lacks_call else ""
+        elif claim_evidence.absent:
+            status, note = Status.PARTIAL, _describe_absent(claim_evidence.absent)
         else:
             status = Status.EXECUTED
-            doubt = (
-                "" if rules_finding.status is Status.EXECUTED else rules_finding.note or _NOT_FOUND
-            )
-        if doubt:
-            doubts[step.number] = doubt
-            doubt_note = f"accepted on the model's reading; rules: {doubt}"
-            note = "; ".join(filter(None, (note, doubt_note)))
+        confidence = rules_analysis.confidence(index, status)
+        if claim_evidence.used:
+            note = "; ".join(filter(None, (note, *map(str, claim_evidence.used))))
+            confidence = min(confidence, EQUATED_CONFIDENCE)
         return StepFinding(
             number=step.number,
             text=step.text,
             status=status,
-            confidence=rules_analysis.confidence(index, status),
+            confidence=confidence,
             evidence=tuple(claim_evidence.evidence),
             covers=tuple(claim_evidence.covers),
             note=note,
             parent=step.parent,
             free_order=step.free_order,
+            checks=tuple(_list_checks(claim_evidence)),
         )
 
     def _is_user_only(self, evidence: Sequence[Evidence]) -> bool:
@@ -290,6 +419,33 @@ class ClaimVerifier:
 
     def _sort_events(self, events: set[str]) -> list[str]:
         return sorted(events, key=self.citations.position)
+
+
+def _reject(step: Step, event: str, quote: str, why: str) -> RejectedEvidence:
+    return RejectedEvidence(step=step.number, event=event, quote=quote, why=why)
+
+
+def _is_about(equation: Equation, text: str) -> bool:
+    """Return whether an equation is about a name of the step, or about words with it."""
+    return contains_text(equation.words, text) or contains_text(text, equation.words)
+
+
+def _describe_absent(values: Sequence[str]) -> str:
+    noun = "value" if len(values) == 1 else "values"
+    return f"{noun} {join_items(values, format_item=quote_text)} not found in these events"
+
+
+def _list_checks(claim_evidence: _ClaimEvidence) -> Iterator[Check]:
+    for equation in claim_evidence.used:
+        yield Check(
+            path=EQUATED,
+            expected=equation.words,
+            found=equation.value,
+            event=equation.event,
+            result=Truth.MATCH,
+        )
+    for value in claim_evidence.absent:
+        yield Check(path=VALUE, expected=value, found="", event=None, result=Truth.MISMATCH)
 
 
 def _reject_extra(claimed: ClaimedExtra, why: str) -> RejectedEvidence:

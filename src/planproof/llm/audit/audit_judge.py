@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from planproof.checking.rules import Rules
@@ -19,6 +19,8 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_findings import ClaimVerifier, VerifiedClaims
 from planproof.llm.audit.audit_questions import Auditor, AuditResponse, AuditScope
 from planproof.llm.audit.citations import warn_about_instructions
+from planproof.llm.audit.step_kinds import StepKinds
+from planproof.llm.plan_answers import AnswersByPlan
 from planproof.llm.prompting.templates import compute_prompts_digest
 
 
@@ -31,6 +33,9 @@ class AuditingJudge:
     vocabulary: Vocabulary
     model: Model
     options: ModelOptions
+    _kinds_by_plan: AnswersByPlan[StepKinds] = field(
+        default_factory=AnswersByPlan[StepKinds], init=False, repr=False, compare=False
+    )
 
     @property
     def fingerprint(self) -> str:
@@ -43,6 +48,7 @@ class AuditingJudge:
             self.model.fingerprint,
             *(options.budget, options.doubt, options.image_urls),
             *((contract_digest(options.contract),) if options.contract else ()),
+            *((options.catalogue.digest,) if options.catalogue else ()),
         )
 
     def _build_auditor(
@@ -52,7 +58,8 @@ class AuditingJudge:
         scope: AuditScope | None = None,
     ) -> Auditor:
         _, plan, trace = case
-        return Auditor(self.model, self.options, case, ClaimVerifier(plan, trace, analysis), scope)
+        verifier = ClaimVerifier(plan, trace, analysis)
+        return Auditor(self.model, self.options, case, verifier, self._kinds_by_plan, scope)
 
     def _build_judgement(
         self, trace: Trace, response: AuditResponse, verified: VerifiedClaims, findings: Findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -19,7 +19,7 @@ from planproof.core.phrases import format_name, join_items
 from planproof.core.plan import Plan, Step
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import Event, Kind, Trace
-from planproof.llm.audit.audit_answers import CALL_KINDS, StepKind
+from planproof.llm.audit.step_kinds import CALL_KINDS, StepKind
 
 NO_EVENT = "no such event in the trace"
 NO_QUOTE = "the quote is not in the event"
@@ -32,6 +32,9 @@ ONLY_REASONING = "reasoning is not evidence of an action"
 ONLY_BOOKKEEPING = "a note is not evidence of an action"
 NO_EFFECT = "text that a call only prints or notes is not evidence of an action"
 NO_CALL = "a result without its call is not evidence in a trace that records calls"
+ONLY_RESULT = "what came back is not evidence of an action: quote the call"
+UNRELATED = "the action shares no tool, parent or word with the step"
+ONLY_THOUGHT = "reasoning tells nobody anything"
 NOT_SHOWN = "only a result or the user can show that a condition did not hold"
 
 _MIN_QUOTE_CHARS = 3
@@ -47,14 +50,16 @@ _NOT_A_CALL = {
     Kind.ACTION: NO_EFFECT,
 }
 _CALLS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
+_TELL = frozenset({StepKind.TELL})
 
 
 @dataclass(frozen=True, slots=True)
 class FilteredCitations:
-    """The citations that count for a step, and objections where a call is missing."""
+    """The citations that count for a step, objections to others, and whether a call is missing."""
 
     counted: tuple[Evidence, ...]
     objections: tuple[tuple[Evidence, str], ...] = ()
+    lacks_call: bool = False
 
 
 class QuoteResolver:
@@ -98,6 +103,9 @@ class CitationChecker(QuoteResolver):
             self._candidates.setdefault(candidate.event.id, []).append(index)
             self._remaining_events[candidate.event.id] = candidate.event
         self._records_calls = any(event.kind in _CALLS for event in trace.events)
+        self._has_messages = any(
+            event.kind is Kind.MESSAGE and self.is_agent_event(event.id) for event in trace.events
+        )
 
     def position(self, event: str) -> int:
         """Return the index of an event in the trace."""
@@ -114,7 +122,7 @@ class CitationChecker(QuoteResolver):
         """Return True if a step can cover the event: the agent's, and not a restated plan."""
         known = event in self._candidates
         return known or (
-            self._is_agent_event(event) and self._trace.by_id[event].kind is Kind.ACTION
+            self.is_agent_event(event) and self._trace.by_id[event].kind is Kind.ACTION
         )
 
     def accept(self, event: str, quote: str) -> Evidence | str:
@@ -122,7 +130,7 @@ class CitationChecker(QuoteResolver):
         evidence = self.resolve(event, quote)
         if isinstance(evidence, str):
             return evidence
-        if not self._is_agent_event(event):
+        if not self.is_agent_event(event):
             return NOT_THE_AGENT
         if addresses_judge(fold(quote)):
             return TO_THE_JUDGE
@@ -147,38 +155,87 @@ class CitationChecker(QuoteResolver):
         )
 
     def filter_citations(
-        self, step: Step, kinds: frozenset[StepKind], cited: Sequence[Evidence]
+        self,
+        step: Step,
+        kinds: frozenset[StepKind],
+        cited: Sequence[Evidence],
+        is_related: Callable[[str], bool],
     ) -> FilteredCitations:
         """Return the citations that count for a step of these kinds.
 
-        They count together: text may accompany a call. But text alone does not carry out a step
-        that requires a call, and such a step does not begin with text.
+        They count together: text may accompany a call, and a result may add a value. But an action
+        is shown by a quote from its call, and it begins with that call. An action that has nothing
+        to do with the step does not count at all.
         """
-        own = tuple(evidence for evidence in cited if not self._is_bare_result(evidence.event))
+        unrelated = {
+            evidence.event: UNRELATED
+            for evidence in cited
+            if self._trace.by_id[evidence.event].kind is Kind.ACTION
+            and not is_related(evidence.event)
+        }
+        objections = [(one, UNRELATED) for one in cited if one.event in unrelated]
+        own = tuple(
+            evidence
+            for evidence in cited
+            if evidence.event not in unrelated and not self._is_bare_result(evidence.event)
+        )
         if not kinds & CALL_KINDS:
-            return FilteredCitations(own, () if own else self._list_objections(cited))
-        calls = tuple(evidence for evidence in own if self._is_call(evidence, step))
+            if own and kinds == _TELL and self._is_only_thought(own):
+                return FilteredCitations((), tuple((one, ONLY_THOUGHT) for one in own))
+            lacking = () if own or objections else self._list_objections(cited)
+            return FilteredCitations(own, (*objections, *lacking))
+        calls = [one for one in own if self._is_call(one, step, from_call=True)]
+        if not calls and StepKind.ACT not in kinds:
+            calls = [one for one in own if self._is_call(one, step, from_call=False)]
         words_count = not kinds <= CALL_KINDS
         if calls:
-            return FilteredCitations(own if words_count else calls)
-        return FilteredCitations(own if words_count else (), self._list_objections(cited))
+            # Results of other calls may show a value, but the step does not begin there.
+            shown = {evidence.event for evidence in calls}
+            kept = [
+                evidence
+                for evidence in own
+                if evidence.event in shown
+                or (words_count and self._trace.by_id[evidence.event].kind is not Kind.ACTION)
+            ]
+            return FilteredCitations(tuple(kept), tuple(objections))
+        # Text that counts for another part is contested only if no call was cited at all.
+        rest = [
+            one for one in cited if one.event not in unrelated and not (objections and words_count)
+        ]
+        return FilteredCitations(
+            own if words_count else (),
+            (*objections, *self._list_objections(rest)),
+            lacks_call=True,
+        )
 
     def _list_objections(self, cited: Sequence[Evidence]) -> tuple[tuple[Evidence, str], ...]:
-        return tuple(
-            (evidence, _NOT_A_CALL[self._trace.by_id[evidence.event].kind]) for evidence in cited
+        return tuple((evidence, self._explain_no_call(evidence)) for evidence in cited)
+
+    def _explain_no_call(self, evidence: Evidence) -> str:
+        cited = self._trace.by_id[evidence.event]
+        if cited.kind is Kind.ACTION and find_idle_names(cited) is None:
+            return ONLY_RESULT
+        return _NOT_A_CALL[cited.kind]
+
+    def _is_only_thought(self, cited: Sequence[Evidence]) -> bool:
+        """Return True if all quotes are from reasoning, in a trace where the agent also speaks."""
+        return self._has_messages and all(
+            self._trace.by_id[one.event].kind is Kind.REASONING for one in cited
         )
 
     def _is_bare_result(self, event: str) -> bool:
         """Return True for a result without its call, in a trace that records calls."""
         return self._records_calls and self._trace.by_id[event].kind is Kind.OBSERVATION
 
-    def _is_call(self, evidence: Evidence, step: Step) -> bool:
-        """Return True if a citation shows an action.
+    def _is_call(self, evidence: Evidence, step: Step, *, from_call: bool) -> bool:
+        """Return True if a citation shows an action, by its call if `from_call`.
 
         Bookkeeping, and calls that only print or note something, count if the step names their
         tool.
         """
         cited = self._trace.by_id[evidence.event]
+        if from_call and cited.kind is Kind.ACTION and not self._is_from_call(evidence):
+            return False
         if cited.kind is Kind.BOOKKEEPING:
             return cited.name is not None and _mentions_tool(step.text, cited.name)
         if cited.kind is not Kind.ACTION:
@@ -188,6 +245,10 @@ class CitationChecker(QuoteResolver):
         if names is None or any(name.startswith("--") for name in names):
             return True
         return any(_mentions_tool(step.text, name) for name in names)
+
+    def _is_from_call(self, evidence: Evidence) -> bool:
+        texts = self._texts.get(evidence.event) or _EventTexts(self._trace.by_id[evidence.event])
+        return texts.is_in_call(evidence.quote)
 
     def check_condition_evidence(self, event: str, quote: str) -> Evidence | str:
         """Return evidence that a step's condition did not hold; reject the agent's own text."""
@@ -200,7 +261,8 @@ class CitationChecker(QuoteResolver):
         returned = evidence.pointer == cited.output_pointer and find_idle_names(cited) is None
         return evidence if returned or cited.actor == "user" else NOT_SHOWN
 
-    def _is_agent_event(self, event: str) -> bool:
+    def is_agent_event(self, event: str) -> bool:
+        """Return True if an event is the agent's, or a result of its actions."""
         cited = self._trace.by_id.get(event)
         return cited is not None and cited.kind is not Kind.SYSTEM and cited.actor != "user"
 
@@ -261,6 +323,10 @@ class _EventTexts:
         if is_quote_in(words, self._output):
             return Evidence(event.id, event.output_pointer or event.pointer, words)
         return None
+
+    def is_in_call(self, words: str) -> bool:
+        """Return True if a quote is from the name, the arguments or the text, not the result."""
+        return any(is_quote_in(words, text) for text in (*self._plain, self._line))
 
     def has_whole_text(self, words: str) -> bool:
         """Return True if the words equal one of the texts: a tool may be called `ls`."""

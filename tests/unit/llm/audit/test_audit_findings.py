@@ -17,6 +17,10 @@ from tests.trace_builders import Event, asked, did, noted, said, thought
 EXECUTED, PARTIAL, AMBIGUOUS = Status.EXECUTED, Status.PARTIAL, Status.AMBIGUOUS
 
 
+def same(plan: str, event: str, value: str) -> dict[str, str]:
+    return {"plan": plan, "event": event, "value": value}
+
+
 def audit_steps(plan: list[str], events: list[Event], *steps: dict[str, Any]) -> Judgement:
     """The judgement with a model that says the same however often it is asked."""
     return run_audit(FakeModel(audit_answer(*steps)), events, parse_plan(plan))
@@ -26,7 +30,13 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
     "another way to write the same value": (
         "Search flights for Boston-Orlando on 12 May 2024",
         [did("search_flights", origin="BOS", destination="MCO", date="2024-05-12")],
-        step_answer("1", "executed", ("e1", "BOS"), ("e1", "MCO"), kind="check"),
+        step_answer(
+            "1",
+            "executed",
+            *(("e1", "BOS"), ("e1", "MCO")),
+            same=[same("Boston-Orlando", "e1", "BOS")],
+            kind="check",
+        ),
     ),
     "a placeholder": (
         "Run `python <filename.py>` and look at what it prints",
@@ -40,7 +50,10 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
     ),
     "a message that tells": (
         "Message the user that order 7741 cannot be changed any more",
-        [asked("Change it."), said("Sorry, once it has shipped we are not able to alter it.")],
+        [
+            asked("Change order 7741."),
+            said("Sorry, once it has shipped we are not able to alter it."),
+        ],
         step_answer("1", "executed", ("e2", "we are not able to alter it"), kind="tell"),
     ),
     "a message that insists": (
@@ -76,7 +89,9 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
     "a comment that says what a program does": (
         "Set the constants and calculate the frequency",
         [did("python", "42.58", code="# As tabulated\nf = 1.6e-19 / (2 * pi * 1.67e-27)\nf / 1e6")],
-        step_answer("1", "executed", ("e1", "# As tabulated")),
+        step_answer(
+            "1", "executed", ("e1", "# As tabulated"), same=[same("constants", "e1", "pi")]
+        ),
     ),
     "a tool for notes, called by another name": (
         "Write the finding into the journal",
@@ -102,7 +117,7 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("planned", "events", "said_of_it"), RIGHT.values(), ids=RIGHT)
-def test_words_and_values_that_are_not_found_overrule_no_model(
+def test_what_the_program_cannot_refute_stands(
     planned: str, events: list[Event], said_of_it: dict[str, Any]
 ) -> None:
     judgement = audit_steps([planned], events, said_of_it)
@@ -116,16 +131,6 @@ def test_a_call_without_effect_that_a_step_covers_is_not_an_extra() -> None:
     judgement = audit_steps(["Write the finding into the journal"], [note, note], cited)
     assert judgement.findings is not None
     assert judgement.findings.extras == ()
-
-
-def test_values_the_search_misses_are_asked_about_and_reported() -> None:
-    planned, events, said_of_it = RIGHT["another way to write the same value"]
-    model = FakeModel(audit_answer(said_of_it))
-    judgement = run_audit(model, events, parse_plan([planned]))
-    assert len(model.questions) == 2
-    assert judgement.findings is not None
-    (found,) = judgement.findings.steps
-    assert found.note.startswith("accepted on the model's reading; rules: value “Boston-Orlando”")
 
 
 def test_a_model_that_was_wrong_can_say_so_when_asked() -> None:

@@ -17,6 +17,7 @@ from planproof.core.usage import Usage
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit import citations
 from planproof.llm.audit.audit_judge import Audit
+from planproof.llm.audit.step_kinds import KindsAnswer
 from planproof.llm.cascade import Cascade
 from planproof.llm.prompting.case_prompt import count_characters
 from planproof.planning.plan_parser import parse_plan
@@ -62,7 +63,7 @@ def test_invalid_evidence_is_rejected_with_the_reason(event: str, quote: str, wh
 
 
 @pytest.mark.parametrize(
-    "quote", ["a.txt", "«a.txt»", 'read_file {"path": "a.txt"}', '{"path":"a.txt"}', "3 lines"]
+    "quote", ["a.txt", "«a.txt»", 'read_file {"path": "a.txt"}', '{"path":"a.txt"}', "read_file"]
 )
 def test_a_quote_may_be_copied_as_the_model_sees_it(quote: str) -> None:
     model = FakeModel(
@@ -80,7 +81,7 @@ def test_plan_words_in_a_result_are_not_evidence() -> None:
     plan = parse_plan(["Read the file a.txt", "Delete the file a.txt"])
     for quote in ("Delete the file a.txt", "Action: Delete the file"):
         told = audit_answer(
-            step_answer("1", "executed", ("e2", "3 lines.")),
+            step_answer("1", "executed", ("e2", "3 lines."), kind="check"),
             step_answer("2", "executed", ("e2", quote)),
         )
         judgement = audit_events(FakeModel(told), events, plan)
@@ -148,6 +149,9 @@ class Short:
         self.lengths.append(sum(map(len, texts)) + len(question.instructions))
         if self.lengths[-1] > self.most:
             raise ModelFailed(Cause.TOO_LONG, "too long")
+        if question.answer is KindsAnswer:
+            kinds = KindsAnswer.model_validate({"kinds": []})
+            return Answer(kinds, Usage(calls=1), self.name)
         steps = [step_answer("1", "missing"), step_answer("2", "missing")]
         extras = [{"events": ["e1-e400"], "severity": "major", "quote": "read_file"}]
         value = question.answer.model_validate(audit_answer(*steps, extras=extras))
@@ -181,15 +185,16 @@ def test_instructions_in_a_trace_are_reported() -> None:
 
 def test_what_would_be_asked_can_be_seen() -> None:
     plan, read = read_plan_and_trace(FOLLOWED)
-    (question,) = Audit(Vocabulary(), FakeModel({}), ModelOptions()).questions(
+    about_plan, question = Audit(Vocabulary(), FakeModel({}), ModelOptions()).questions(
         Content("x"), plan, read
     )
     assert "report-12.txt" in str(question.parts)
+    assert "[begin trace " not in str(about_plan.parts)
 
 
 @pytest.mark.parametrize("kind", [Audit, Cascade])
 def test_every_question_keeps_to_the_budget_the_second_too(kind: Any) -> None:
-    budget = 12_000
+    budget = 18_000
     files = [f"file-{number}.txt" for number in range(60)]
     plan = parse_plan([f"Read {name} and make sure that it is in order" for name in files])
     events = [did("open_page", "Here it is. " * 40, page=name, mode="r") for name in files * 4]
@@ -202,5 +207,5 @@ def test_every_question_keeps_to_the_budget_the_second_too(kind: Any) -> None:
     assert max(map(count_characters, model.questions)) <= budget
     endings = [str(question.parts[-1]) for question in model.questions]
     again = [words for words in endings if "answered this before" in words]
-    assert all("step 1, you said: " in words for words in again)
+    assert all("step 1 (act), you said: " in words for words in again)
     assert any(re.search(r"\(and \d+ more\)\n\[end answer ", words) for words in again)

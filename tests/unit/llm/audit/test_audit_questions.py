@@ -29,7 +29,7 @@ def asked_twice(first: dict[str, Any], second: dict[str, Any]) -> tuple[Judgemen
     """The judgement, and what the second question says below the first."""
     model = FakeModel(first, second)
     judgement = run_audit(model, EVENTS, PLAN)
-    assert judgement.usage.calls == len(model.questions) == 2
+    assert len(model.questions) == 2
     before, after = (question.parts for question in model.questions)
     assert after[:-1] == before
     told = after[-1]
@@ -39,17 +39,32 @@ def asked_twice(first: dict[str, Any], second: dict[str, Any]) -> tuple[Judgemen
 
 def test_it_shows_what_was_said_of_a_step_and_why_it_is_contested() -> None:
     bad = step_answer("1", "executed", ("e9", "read_file"), ("e2", "a.txt"), events=["e2"])
-    judgement, told = asked_twice(audit_answer(bad, *GOOD[1:]), audit_answer(*GOOD))
+    same = {"plan": "Boston-Orlando", "event": "e3", "value": "MCO"}
+    shown = step_answer("2", "executed", ("e3", "BOS"), same=[same], kind="check")
+    judgement, told = asked_twice(
+        audit_answer(bad, *GOOD[1:]), audit_answer(GOOD[0], shown, GOOD[2])
+    )
     assert statuses(judgement) == [Status.EXECUTED] * 3
     assert judgement.rejected == ()
     assert (
-        'step 1, you said: {"step":"1","kind":["act"],"status":"executed","evidence":'
-        '[{"event":"e9","quote":"read_file"},{"event":"e2","quote":"a.txt"}],"events":["e2"]}\n'
+        'step 1 (act), you said: {"step":"1","status":"executed","evidence":'
+        '[{"event":"e9","quote":"read_file"},{"event":"e2","quote":"a.txt"}],"events":["e2"],'
+        '"same":[]}\n'
         "  not accepted, no such event in the trace: e9 «read_file»\n"
     ) in told
-    assert "step 2, you said: " in told
-    assert "not confirmed by a search for words and values: value “Boston-Orlando” not" in told
-    assert "step 3, you said: " not in told
+    assert "step 2 (check), you said: " in told
+    assert "  not shown, value “Boston-Orlando” not found in these events\n" in told
+    assert "step 3 " not in told
+
+
+def test_it_is_not_asked_where_the_score_is_the_same_either_way() -> None:
+    missing = (step_answer("1", "missing"), step_answer("3", "missing", kind="tell"))
+    extras = [{"events": ["e2"], "severity": "major", "quote": "read_file"}]
+    unsure = step_answer("2", "executed", ("e3", "BOS"), kind="check")
+    model = FakeModel(audit_answer(*missing, unsure, extras=extras))
+    judgement = run_audit(model, EVENTS, PLAN)
+    assert statuses(judgement) == [Status.MISSING, Status.PARTIAL, Status.MISSING]
+    assert len(model.questions) == 1
 
 
 def test_it_offers_every_status_and_asks_to_keep_what_is_right() -> None:

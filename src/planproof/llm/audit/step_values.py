@@ -1,0 +1,373 @@
+"""Compare the values of a step with its events by type, and equate words by a question.
+
+Numbers, dates, ids, paths and quoted strings are compared here and nowhere else. Names and other
+words may be written in another way (BOS for Boston): a model names both, and a second question,
+which shows only the two and the step, decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from planproof.checking.candidates import addresses_judge, remove_restatements
+from planproof.checking.event_text import flatten_arguments, format_call
+from planproof.contracts.date_values import PartialDate, read_dates
+from planproof.contracts.generic_tools import is_generic
+from planproof.contracts.number_values import read_numbers
+from planproof.contracts.terms import extract_terms, is_function_word
+from planproof.contracts.text_values import contains_text, contains_words
+from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
+from planproof.core.model import Question
+from planproof.core.plan import Plan, Step
+from planproof.core.trace import Event, Kind, Trace
+from planproof.llm.prompting.escaping import wrap_in_guillemets
+from planproof.llm.prompting.templates import compute_prompts_digest, render
+
+_NEARBY = 2
+"""How many events before and after those of a step may show its values: results, messages."""
+_MAX_COMPARED_CHARS = 10_000
+_MAX_TERM_CHARS = 20_000
+_MAX_EQUATED_CHARS = 80
+_MAX_ID_CHARS = 80
+_MIN_ID_CHARS = 4
+_MAX_IDS = 20
+_MAX_EQUATIONS = 40
+_MAX_STEP_CHARS = 600
+_WORD = re.compile(r"[^\W_]+")
+_DIGIT = re.compile(r"\d")
+_ACRONYM = re.compile(r"[A-Z]{3,12}|[a-z]{2,9}")
+_PLACEHOLDER = re.compile(r"<[^<>]{1,80}>|\{[^{}]{1,80}\}|\[[^\[\]]{1,80}\]")
+_EXCLUDED = re.compile(
+    r"\b(?:not|no|never|without|instead of|rather than|except|unless|other than)\b[^.,;:]{0,40}$",
+    re.IGNORECASE,
+)
+_TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
+_EQUATED_KINDS = frozenset({LiteralKind.NAME})
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """Words of a step, and the words in an event that a model says mean the same."""
+
+    step: str
+    words: str
+    event: str
+    value: str
+
+    def __str__(self) -> str:
+        return f'"{self.words}" = "{self.value}" ({self.event})'
+
+
+class StepValues:
+    """The values of a plan's steps, compared with the events of one trace."""
+
+    def __init__(self, plan: Plan, trace: Trace) -> None:
+        self._plan = plan
+        self._trace = trace
+        self._positions = {event.id: index for index, event in enumerate(trace.events)}
+        # Words of the plan that were planted in a result show nothing.
+        self._shown = remove_restatements(trace, plan).by_id
+        self._folded: dict[str, str] = {}
+        self._terms: dict[str, frozenset[str]] = {}
+        self._steps = {step.number: step for step in plan.steps}
+        self._step_terms: dict[str, frozenset[str]] = {}
+
+    def find_absent(
+        self, step: Step, events: Sequence[str], *, anywhere: bool = False
+    ) -> list[Literal]:
+        """Return the values of a step that neither its events nor those next to them show.
+
+        A step that is only told or thought may name a value that was mentioned `anywhere`.
+        """
+        required = [*_list_required(step)]
+        if not required:
+            return []
+        scope = self._trace.events if anywhere else self._list_nearby(frozenset(events))
+        shown = [self._shown[event.id] for event in scope if event.id in self._shown]
+        return [literal for literal in required if not self._is_shown(literal, shown, events)]
+
+    def _list_nearby(self, events: frozenset[str]) -> list[Event]:
+        """Return these events and those next to them, except the agent's own words.
+
+        What the agent says proves no action; but what it thinks right before an opaque call says
+        what the call is about.
+        """
+        nearby: dict[str, Event] = {}
+        for event in events:
+            index = self._positions[event]
+            for each in self._trace.events[max(0, index - _NEARBY) : index + _NEARBY + 1]:
+                if each.id in events or _is_outside(each):
+                    nearby[each.id] = each
+            nearby |= {each.id: each for each in self._find_context(index)}
+        return list(nearby.values())
+
+    def _find_context(self, index: int) -> Iterator[Event]:
+        """Yield what says more about a call than the call itself.
+
+        For an opaque call, the reasoning or message right before it. For an id in its arguments,
+        the last result before it that has this id.
+        """
+        call = self._trace.events[index]
+        if call.kind is not Kind.ACTION:
+            return
+        if index and _is_opaque(call):
+            before = self._shown.get(self._trace.events[index - 1].id)
+            if before is not None and before.kind in _TEXT_KINDS and before.actor != "user":
+                yield before
+        for value in _list_ids(call):
+            for earlier in reversed(self._trace.events[:index]):
+                shown = self._shown.get(earlier.id)
+                if shown is not None and value in (
+                    shown.text if shown.kind is Kind.OBSERVATION else shown.output
+                ):
+                    yield shown
+                    break
+
+    def _is_shown(self, literal: Literal, scope: Sequence[Event], events: Sequence[str]) -> bool:
+        texts = [self._fold(event) for event in scope]
+        if literal.occurs_in_any(texts):
+            return True
+        if literal.kind is LiteralKind.NUMBER:
+            return _is_count(literal, [self._trace.by_id[event] for event in events]) or any(
+                _has_number(literal, text) for event in scope for text in _list_texts(event)
+            )
+        if literal.kind is LiteralKind.DATE:
+            return any(_has_date(literal, text) for event in scope for text in _list_texts(event))
+        if literal.kind is LiteralKind.QUOTED:
+            return any(_has_quoted(literal.text, text) for text in texts)
+        return any(contains_words(literal.text, text) for text in texts)
+
+    def is_related(self, event: str, step: Step) -> bool:
+        """Return whether an action shares a word with a step, also by its result or its reason."""
+        planned = self._collect_step_terms(step)
+        index = self._positions[event]
+        near = [
+            each
+            for each in self._trace.events[max(0, index - 1) : index + 2]
+            if each.id == event or each.kind is Kind.OBSERVATION
+        ]
+        shown = [self._shown[each.id] for each in near if each.id in self._shown]
+        literals = extract_literals(step.text)
+        return any(
+            not planned.isdisjoint(self._collect_terms(each))
+            or any(literal.occurs_in(self._fold(each)) for literal in literals)
+            for each in chain(shown, self._find_context(index))
+        )
+
+    def check_equation(self, step: Step, equation: Equation) -> str | None:
+        """Return why an equation can't be asked about; None if it can."""
+        words, value = equation.words.strip(), equation.value.strip()
+        event = self._trace.by_id.get(equation.event)
+        if event is None:
+            return "no such event in the trace"
+        if max(len(words), len(value)) > _MAX_EQUATED_CHARS or not (words and value):
+            return "a few words are equated with a few words"
+        if not contains_text(words, step.text):
+            return "the words to be equated are not in the step"
+        if not _has_content(words):
+            return "the words to be equated say nothing"
+        if not any(contains_text(value, text) for text in _list_texts(event)):
+            return "the words to be equated are not in the event"
+        if addresses_judge(fold(value)):
+            return "the text addresses the judge or declares steps done"
+        if any(not is_equatable(literal) for literal in extract_literals(words)) or _DIGIT.search(
+            words
+        ):
+            return "numbers, dates, ids and paths are compared, not equated"
+        owner = self._find_owner(step, value)
+        return None if owner is None else f"it is a value of step {owner}"
+
+    def _find_owner(self, step: Step, value: str) -> str | None:
+        """Return the number of another step that names this value, if this one does not."""
+        wanted = fold(value)
+        if any(fold(literal.text) == wanted for literal in extract_literals(step.text)):
+            return None
+        return next(
+            (
+                other.number
+                for other in self._plan.leaves
+                if other.number != step.number
+                and any(fold(literal.text) == wanted for literal in extract_literals(other.text))
+            ),
+            None,
+        )
+
+    def _collect_step_terms(self, step: Step) -> frozenset[str]:
+        known = self._step_terms.get(step.number)
+        if known is None:
+            texts = [step.text]
+            above = self._steps.get(step.parent or "")
+            while above is not None:
+                texts.append(above.text)
+                above = self._steps.get(above.parent or "")
+            known = self._step_terms[step.number] = extract_terms("\n".join(texts))
+        return known
+
+    def _collect_terms(self, event: Event) -> frozenset[str]:
+        known = self._terms.get(event.id)
+        if known is None:
+            text = f"{event.name or ''}\n{format_call(event)[:_MAX_TERM_CHARS]}"
+            known = extract_terms(f"{text}\n{event.output[:_MAX_TERM_CHARS]}")
+            self._terms[event.id] = known
+        return known
+
+    def _fold(self, event: Event) -> str:
+        known = self._folded.get(event.id)
+        if known is None:
+            known = fold(
+                f"{event.actor or ''} {event.name or ''} {format_call(event)} {event.output}"
+            )
+            self._folded[event.id] = known
+        return known
+
+
+def is_equatable(literal: Literal) -> bool:
+    """Return whether a value is a name or a word, which may be written in another way."""
+    return literal.kind in _EQUATED_KINDS or (
+        literal.kind is LiteralKind.IDENTIFIER and _ACRONYM.fullmatch(literal.text) is not None
+    )
+
+
+def _list_required(step: Step) -> Iterator[Literal]:
+    """Yield the values that the events of a step have to show.
+
+    Not those of a condition, of alternatives, or of what is to be avoided; nor placeholders.
+    """
+    start = 0
+    for literal in extract_literals(step.text):
+        at = step.text.find(literal.text, start)
+        before = step.text[max(0, at - 60) : max(0, at)]
+        start = max(start, at)
+        optional = (*step.choices, *([step.condition] if step.condition else ()))
+        if (
+            not _PLACEHOLDER.search(literal.text)
+            and not any(literal.text in text for text in optional)
+            and not _EXCLUDED.search(before)
+        ):
+            yield literal
+
+
+def _is_opaque(call: Event) -> bool:
+    """Return whether a call of a generic tool says nothing about its object: `click [10]`."""
+    if not is_generic(call.name or ""):
+        return False
+    texts = [call.text, *(str(value) for _, value in flatten_arguments(call.arguments))]
+    words = {word.lower() for text in texts for word in _WORD.findall(text[:_MAX_ID_CHARS])}
+    named = {word.lower() for word in _WORD.findall(call.name or "")}
+    return not any(word.isalpha() for word in words - named)
+
+
+def _list_ids(call: Event) -> list[str]:
+    """Return the arguments of a call that look like ids: one word with a digit."""
+    values = [str(value) for _, value in flatten_arguments(call.arguments)]
+    return [
+        value
+        for value in values[:_MAX_IDS]
+        if _MIN_ID_CHARS <= len(value) <= _MAX_ID_CHARS
+        and _DIGIT.search(value)
+        and not any(map(str.isspace, value))
+    ]
+
+
+def _is_outside(event: Event) -> bool:
+    """Return whether an event is more than the agent's own words, which prove no action."""
+    return event.kind in (Kind.ACTION, Kind.OBSERVATION) or event.actor == "user"
+
+
+def _list_texts(event: Event) -> list[str]:
+    texts = (event.actor or "", event.name or "", format_call(event), event.output)
+    return [text for text in texts if text]
+
+
+def _is_count(literal: Literal, events: Sequence[Event]) -> bool:
+    """Return whether a number is the number of calls of the step: "for 4 days"."""
+    names = [event.name for event in events if event.kind is Kind.ACTION]
+    counts = {len(events), len(names), *(names.count(name) for name in set(names))}
+    return any(str(count) in literal.forms for count in counts)
+
+
+def _has_number(literal: Literal, text: str) -> bool:
+    wanted = {value for readings in read_numbers(literal.text) for value in readings}
+    found = read_numbers(text[:_MAX_COMPARED_CHARS])
+    return any(not wanted.isdisjoint(readings) for readings in found)
+
+
+def _has_date(literal: Literal, text: str) -> bool:
+    wanted = [date for readings in read_dates(literal.text) for date in readings]
+    return any(
+        _is_same_date(one, date)
+        for readings in read_dates(text[:_MAX_COMPARED_CHARS])
+        for date in readings
+        for one in wanted
+    )
+
+
+def _is_same_date(wanted: PartialDate, found: PartialDate) -> bool:
+    shared = [(a, b) for a, b in zip(wanted, found, strict=True) if a is not None and b is not None]
+    return wanted.day == found.day and len(shared) > 1 and all(a == b for a, b in shared)
+
+
+def _has_quoted(quoted: str, folded: str) -> bool:
+    return contains_text(quoted, folded) or contains_words(quoted, folded)
+
+
+def _has_content(words: str) -> bool:
+    return any(not is_function_word(word) for word in _WORD.findall(words))
+
+
+# Class docstrings and field descriptions below are part of the JSON schema that models are sent.
+class EquationAnswer(BaseModel):
+    """Whether a pair means the same."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    pair: int = Field(description="Number of the pair.")
+    same: bool
+
+
+class EquationsAnswer(BaseModel):
+    """The answers for all pairs."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    pairs: list[EquationAnswer]
+
+
+def build_equations_question(
+    equations: Sequence[Equation], plan: Plan, sample: int
+) -> Question | None:
+    """Return the question whether pairs of words mean the same; None if there are no pairs."""
+    texts = {step.number: step.text for step in plan.leaves}
+    shown = equations[:_MAX_EQUATIONS]
+    if not shown:
+        return None
+    lines = [
+        f"pair {number}: {wrap_in_guillemets(equation.words)} and "
+        f"{wrap_in_guillemets(equation.value)} in the step "
+        f"{wrap_in_guillemets(texts[equation.step][:_MAX_STEP_CHARS])}"
+        for number, equation in enumerate(shown, start=1)
+    ]
+    return Question(
+        render("audit_same.jinja"),
+        ("\n".join(lines),),
+        EquationsAnswer,
+        compute_prompts_digest(),
+        sample,
+    )
+
+
+def select_equal(equations: Sequence[Equation], answer: EquationsAnswer) -> frozenset[Equation]:
+    """Return the equations that the answer confirms; a pair that is answered twice is not."""
+    counts: dict[int, list[bool]] = {}
+    for pair in answer.pairs:
+        counts.setdefault(pair.pair, []).append(pair.same)
+    return frozenset(
+        equation
+        for number, equation in enumerate(equations[:_MAX_EQUATIONS], start=1)
+        if counts.get(number) == [True]
+    )
