@@ -25,12 +25,13 @@ from tests.audit_models import honest, inventing, inventing_events
 from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
+from tests.small_contracts import answer_for_plan
 from tests.timeouts import TIMEOUT_SECONDS
 
 SECONDS = 10.0
 """The deadline of what nothing else ends."""
 MOST_CALLS = 16
-JUDGES = ("prompt", "audit", "cascade")
+JUDGES = ("prompt", "audit", "cascade", "contract")
 SCORED = "scored"
 
 # mode -> what comes of it, and how many calls that takes (None: as many as there is time for).
@@ -63,6 +64,18 @@ TABLE: dict[str, tuple[str, int | None]] = {
     "reset": (Cause.CONNECTION, None),
     "reset once": (SCORED, 2),
     "not json": (Cause.UNAVAILABLE, None),
+    "503 for ever": (Cause.UNAVAILABLE, None),
+    "wrong schema": (Cause.INVALID_ANSWER, 3),
+    "duplicate keys": (Cause.INVALID_ANSWER, 3),
+    "gzip": (SCORED, 1),
+    "gzip bomb": (Cause.INVALID_ANSWER, 1),
+    "gzip, cut": (Cause.INVALID_ANSWER, 1),
+    "other encoding": (Cause.INVALID_ANSWER, 1),
+    "10 MB": (Cause.INVALID_ANSWER, 1),
+    "endless": (Cause.INVALID_ANSWER, 1),
+    "endless 500": (Cause.INVALID_ANSWER, 1),
+    "deep json": (Cause.UNAVAILABLE, None),
+    "cut": (Cause.CONNECTION, None),
     "drip": (Cause.TIMEOUT, None),
     "hang": (Cause.TIMEOUT, None),
 }
@@ -80,8 +93,11 @@ class Row:
 
 def _good(asked: ModelRequest) -> str:
     """Return a good answer in the form that the judge asks for."""
-    if "score" in (asked.schema or {}).get("properties", {}):
+    fields = (asked.schema or {}).get("properties", {})
+    if "score" in fields:
         return json.dumps({"score": 1.0, "reason": "Steps 1 to 3 were executed in order."})
+    if "extras" not in fields:
+        return json.dumps(answer_for_plan(FOLLOWED["agent_plan"]))
     return json.dumps(honest(FOLLOWED))
 
 
@@ -182,9 +198,11 @@ def test_rejected_answers_are_asked_about_once_more(
 
 def test_every_verdict_of_the_table_can_be_verified(table: dict[tuple[str, str], Row]) -> None:
     source = Source.from_value(FOLLOWED["execution_trace"])
-    assert {key: verify(row.verdict.full(), source) for key, row in table.items()} == dict.fromkeys(
-        table, ()
-    )
+    assert {
+        key: verify(row.verdict.full(), source)
+        for key, row in table.items()
+        if key[1] != "contract"
+    } == {key: () for key in table if key[1] != "contract"}
 
 
 def test_the_table_has_every_mode() -> None:

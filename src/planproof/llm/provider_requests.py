@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import json
 from base64 import b64decode
 from functools import cache
 from typing import Any
@@ -133,6 +134,7 @@ def _make_bad_request_error(message: str) -> AttemptFailed:
 
 
 _FENCE = "```"
+_MAX_KEY_CHARS = 80
 _MOST_ERRORS = 8
 _LONGEST_ERROR = 300
 _REFUSALS = (
@@ -169,11 +171,13 @@ def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
 
     Values are not coerced: "80%" is not a number, and true is not 1.
     """
-    json = _strip_fence(text.strip())
-    if not json:
+    answer_json = _strip_fence(text.strip())
+    if not answer_json:
         raise InvalidAnswer("The answer was empty.")
+    if key := find_duplicate_key(answer_json):
+        raise InvalidAnswer(f"The key {key!r} occurs twice in one object.")
     try:
-        return answer.model_validate_json(json, strict=True)
+        return answer.model_validate_json(answer_json, strict=True)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         problems = [
@@ -183,6 +187,32 @@ def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
         if len(errors) > _MOST_ERRORS:
             problems.append(f"and {len(errors) - _MOST_ERRORS} more")
         raise InvalidAnswer("; ".join(problem[:_LONGEST_ERROR] for problem in problems)) from error
+
+
+class _DuplicateKey(Exception):
+    """A JSON object has a key twice; the argument is the key."""
+
+
+def find_duplicate_key(text: str | bytes) -> str | None:
+    """Return a key that occurs twice in one object of a JSON text; None also if it is not JSON.
+
+    Parsers keep the first or the last of two values, so such a text says two things.
+    """
+    try:
+        json.loads(text, object_pairs_hook=_check_keys)
+    except _DuplicateKey as duplicate:
+        return str(duplicate)[:_MAX_KEY_CHARS]
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _DuplicateKey(key)
+        seen.add(key)
 
 
 def is_refusal(text: str) -> bool:

@@ -164,12 +164,17 @@ FAILURES = {
     "403": (Cause.UNAUTHORIZED, 1),
     "404": (Cause.NOT_FOUND, 1),
     "reset": (Cause.CONNECTION, None),
+    "cut": (Cause.CONNECTION, None),
+    "wrong schema": (Cause.INVALID_ANSWER, 3),
+    "10 MB": (Cause.INVALID_ANSWER, 1),
+    "endless": (Cause.INVALID_ANSWER, 1),
+    "gzip bomb": (Cause.INVALID_ANSWER, 1),
 }
 
 
 SLOW_TO_OPEN = {
     "429 once, retry-after", "500 once", "reset once",
-    "malformed", "refusal, field", "context length", "401", "hang",
+    "malformed", "refusal, field", "context length", "401", "hang", "endless",
 }  # fmt: skip
 """The modes that the clients of Google and Amazon are tried with: those that they word apart."""
 
@@ -181,6 +186,7 @@ def pair_modes(table: Iterable[str]) -> list[tuple[str, str]]:
         for mode in sorted(table)
         for name in clients
         if mode in SLOW_TO_OPEN or name not in {GOOGLE, BEDROCK}
+        if mode != "endless" or name != BEDROCK  # its client reads a body whole
     ]
 
 
