@@ -32,6 +32,7 @@ from planproof.llm.provider_errors import AttemptFailed, Failure
 
 _ANTHROPIC_MAX_TOKENS = 16_000
 """Anthropic requires a limit; a lower one could truncate long answers."""
+_CACHE_MARKS: dict[str, Any] = {"anthropic": {"anthropic_cache_instructions": True}}
 _PROVIDERS_TAKING_URLS = {"anthropic", "azure", "ollama", "openai", "openrouter", "vllm"}
 """Providers whose client passes on image URLs; others would download them here."""
 
@@ -63,8 +64,12 @@ def build_request_parameters(question: Question, model: Model) -> ModelRequestPa
 
 
 def build_settings(question: Question, model: Model, settings: ModelSettings) -> AISettings:
-    """Build the settings: temperature and seed, where the model accepts them."""
-    chosen = AISettings()
+    """Build the settings: temperature and seed, where the model accepts them, and cache marks.
+
+    The instructions are the same for all cases and precede them. OpenAI and Google cache such a
+    prefix by themselves; Anthropic does so only up to a mark.
+    """
+    chosen = AISettings(**_CACHE_MARKS.get(model.system, {}))
     if not _is_reasoning_model(model):
         chosen["temperature"] = settings.temperature
     chosen["seed"] = settings.seed + question.sample

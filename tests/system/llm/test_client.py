@@ -112,6 +112,16 @@ def test_temperature_is_0_and_samples_have_seeds_of_their_own(server: ScriptedMo
     assert [call.body["seed"] for call in server.calls] == [0, 3]
 
 
+def test_the_instructions_are_marked_for_the_provider_s_cache(server: ScriptedModel) -> None:
+    ask(open_scripted(server, "anthropic:x"))
+    ask(open_scripted(server, "openai:x"))
+
+    anthropic, openai = (call.body for call in server.calls)
+    assert anthropic["system"][-1]["text"] == "Judge."
+    assert anthropic["system"][-1]["cache_control"]["type"] == "ephemeral"
+    assert "cache" not in json.dumps(openai)
+
+
 @pytest.mark.parametrize("name", ["openai:gpt-5", "openai:o3", "anthropic:claude-opus-4-7"])
 def test_models_that_reason_are_given_no_temperature(server: ScriptedModel, name: str) -> None:
     ask(open_scripted(server, name))
