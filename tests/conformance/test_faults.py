@@ -91,13 +91,15 @@ class Row:
     calls: int
 
 
+def _compile_well(_: ModelRequest) -> str:
+    """Return a good contract."""
+    return json.dumps(answer_for_plan(FOLLOWED["agent_plan"]))
+
+
 def _good(asked: ModelRequest) -> str:
     """Return a good answer in the form that the judge asks for."""
-    fields = (asked.schema or {}).get("properties", {})
-    if "score" in fields:
+    if "score" in (asked.schema or {}).get("properties", {}):
         return json.dumps({"score": 1.0, "reason": "Steps 1 to 3 were executed in order."})
-    if "extras" not in fields:
-        return json.dumps(answer_for_plan(FOLLOWED["agent_plan"]))
     return json.dumps(honest(FOLLOWED))
 
 
@@ -109,7 +111,7 @@ def _says(nature: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Model
 def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
     for judge in JUDGES:
         for mode in TABLE:
-            yield (mode, judge), MODES[mode](_good)
+            yield (mode, judge), MODES[mode](_compile_well if judge == "contract" else _good)
     for mode, fault in SCORES.items():
         yield (mode, "prompt"), fault(_good)
     for mode, nature in NOT_ACCEPTED.items():
