@@ -31,7 +31,8 @@ from tests.timeouts import TIMEOUT_SECONDS
 SECONDS = 10.0
 """The deadline of what nothing else ends."""
 MOST_CALLS = 16
-JUDGES = ("prompt", "audit", "cascade", "contract")
+JUDGES = ("prompt", "audit", "cascade")
+COMPILER = "contract"
 SCORED = "scored"
 
 # mode -> what comes of it, and how many calls that takes (None: as many as there is time for).
@@ -111,7 +112,9 @@ def _says(nature: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Model
 def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
     for judge in JUDGES:
         for mode in TABLE:
-            yield (mode, judge), MODES[mode](_compile_well if judge == "contract" else _good)
+            yield (mode, judge), MODES[mode](_good)
+    for mode in TABLE:
+        yield (mode, COMPILER), MODES[mode](_compile_well)
     for mode, fault in SCORES.items():
         yield (mode, "prompt"), fault(_good)
     for mode, nature in NOT_ACCEPTED.items():
@@ -177,6 +180,18 @@ def test_what_comes_of_a_mode(table: dict[tuple[str, str], Row], mode: str, judg
     assert "sk-secret" not in json.dumps(verdict.full())
 
 
+@pytest.mark.parametrize("mode", TABLE)
+def test_what_comes_of_a_mode_when_a_plan_is_compiled(
+    table: dict[tuple[str, str], Row], mode: str
+) -> None:
+    row, (expected, calls) = table[mode, COMPILER], TABLE[mode]
+    failed = None if expected == SCORED else expected
+    score = 1.0 if failed is None else None
+    assert (row.verdict.score, row.verdict.cause) == (score, failed), row.verdict.reason
+    assert 0 < row.calls <= MOST_CALLS
+    assert calls is None or row.calls == calls
+
+
 @pytest.mark.parametrize("mode", SCORES)
 def test_an_invalid_score_is_never_accepted(table: dict[tuple[str, str], Row], mode: str) -> None:
     row = table[mode, "prompt"]
@@ -201,10 +216,8 @@ def test_rejected_answers_are_asked_about_once_more(
 def test_every_verdict_of_the_table_can_be_verified(table: dict[tuple[str, str], Row]) -> None:
     source = Source.from_value(FOLLOWED["execution_trace"])
     assert {
-        key: verify(row.verdict.full(), source)
-        for key, row in table.items()
-        if key[1] != "contract"
-    } == {key: () for key in table if key[1] != "contract"}
+        key: verify(row.verdict.full(), source) for key, row in table.items() if key[1] != COMPILER
+    } == {key: () for key in table if key[1] != COMPILER}
 
 
 def test_the_table_has_every_mode() -> None:

@@ -224,11 +224,14 @@ def _collect_findings(plan: Plan, trace: Trace, analysis: Analysis) -> Findings:
 
 
 def _count_characters(auditor: Auditor) -> int:
-    """Return the length of all first questions; without limit if the case does not fit at all."""
+    """Return the length of the questions about the trace; a maximum if the case does not fit."""
     try:
-        return sum(map(count_characters, auditor.questions()))
+        questions = auditor.questions()
     except ModelFailed:
         return sys.maxsize
+    # Questions of another kind are about the plan alone.
+    about_trace = (one for one in questions if one.answer is questions[-1].answer)
+    return sum(map(count_characters, about_trace))
 
 
 def _build_scope(

@@ -205,8 +205,9 @@ def test_a_dry_run_lists_the_question_about_records() -> None:
     assert not isinstance(loaded, Verdict)
     questions = build_questions(loaded, judge)
 
-    assert len(questions) == 2
+    assert [question.answer for question in questions].count(RecordsAnswer) == 1
     assert questions[0].answer is RecordsAnswer
+    assert len(questions) > 1
 
 
 def _iter_third_party_sources() -> Iterator[tuple[str, Source]]:
