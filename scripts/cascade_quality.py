@@ -45,6 +45,7 @@ from scripts.reading_quality import AGENT_KINDS, fold, source_span
 LONG_TRACE = 100
 """Events. Savings are measured on longer traces."""
 _CHARS_PER_TOKEN = 4
+_MAX_PAIRS = 40
 _SHOWN_IDS = re.compile(r"e\d+(?:-e\d+)?")
 _KINDS = {Kind.MESSAGE: "tell", Kind.REASONING: "think"}
 _LABELLED_PARTIAL = frozenset(("altered", "partial"))
@@ -99,7 +100,7 @@ class LabelModel:
         del deadline
         shown = find_shown_events(question, self.truth.trace)
         self.shown.append(len(shown))
-        answer = json.dumps(self._answer(shown))
+        answer = json.dumps(self._answer(shown, frozenset(question.answer.model_fields)))
         usage = Usage(
             calls=1,
             tokens_in=count_characters(question) // _CHARS_PER_TOKEN,
@@ -107,7 +108,11 @@ class LabelModel:
         )
         return Answer(question.answer.model_validate_json(answer), usage, self.name)
 
-    def _answer(self, shown: frozenset[str]) -> dict[str, Any]:
+    def _answer(self, shown: frozenset[str], fields: frozenset[str]) -> dict[str, Any]:
+        if "kinds" in fields:  # of the steps, asked without the trace
+            return {"kinds": [self._answer_kinds(step.number) for step in self.truth.plan.leaves]}
+        if "pairs" in fields:  # of words that mean the same
+            return {"pairs": [{"pair": n, "same": True} for n in range(1, _MAX_PAIRS + 1)]}
         steps = [self._answer_step(step.number, shown) for step in self.truth.plan.leaves]
         extras = [
             {"events": [event.id], "severity": "major", "quote": _quote(event)}
@@ -116,12 +121,18 @@ class LabelModel:
         ]
         return {"steps": steps, "extras": extras}
 
+    def _answer_kinds(self, number: str) -> dict[str, Any]:
+        events = self.truth.events.get(number, [])
+        return {
+            "step": number,
+            "kind": sorted({_KINDS.get(event.kind, "act") for event in events}) or ["act"],
+        }
+
     def _answer_step(self, number: str, shown: frozenset[str]) -> dict[str, Any]:
         events = [event for event in self.truth.events.get(number, []) if event.id in shown]
         status = "partial" if number in self.truth.partial else "executed"
         return {
-            "step": number,
-            "kind": sorted({_KINDS.get(event.kind, "act") for event in events}) or ["act"],
+            **self._answer_kinds(number),
             "status": status if events else "missing",
             "evidence": [{"event": event.id, "quote": _quote(event)} for event in events[:3]],
             "events": [event.id for event in events],
