@@ -33,7 +33,7 @@ from planproof.llm.prompting.case_prompt import count_characters
 RULES, CONTRACT, MODEL = "rules", "contract", "audit"
 _LONG_TRACE = 100
 """Events. A shorter trace is shown as by `audit`: most of its question are rules and plan."""
-_QUESTION_SHARE = 0.36
+_QUESTION_SHARE = 0.3
 """Share of the characters of an audit that a question about a long trace may have."""
 _MIN_TRACE_SHARE = 0.2
 """Share of the trace in it, at least; the instructions and the plan are always whole."""
