@@ -20,7 +20,7 @@ from benchmarks.measure import (
     print_rows,
 )
 from benchmarks.monitor import measure_monitor
-from benchmarks.prompts import measure_prompt_length
+from benchmarks.prompts import measure_cascade_length, measure_prompt_length
 from planproof import evaluate
 
 SMALL = [generate_case(steps=10, events=50, seed=seed) for seed in range(12)]
@@ -36,6 +36,7 @@ def main() -> int:
         *measure_memory(),
         *measure_start_up(),
         *measure_prompt_length(),
+        *measure_cascade_length(),
         *measure_monitor(),
     ]
     print_rows(rows)

@@ -34,15 +34,24 @@ from planproof.llm.model_settings import ModelSettings
 from planproof.llm.prompt import Prompt
 from planproof.llm.providers import open_model
 
+BUDGETS = {"prompt": 1.3, "audit": 1.6}
 CASES = 200
+STEPS = 10
 LATENCY = 0.2
 ROUNDS = 10
 TASK_PREFIX = "Bring the quarter to a close: "
 KEY_LENGTH = 60
 SCORE_ANSWER = json.dumps({"score": 1.0, "reason": "Steps 1 to 10 were executed in order."})
-# For requests in another form, which the peer tools send.
+# For requests in another form: those of the peer tools, and about the plan alone.
 FALLBACK_ANSWER = json.dumps(
-    {"task": "x", "plan": ["1. x"], "score": 1.0, "reason": "x", "reasoning": "x"}
+    {
+        "task": "x",
+        "plan": ["1. x"],
+        "score": 1.0,
+        "reason": "x",
+        "reasoning": "x",
+        "kinds": [{"step": str(number), "kind": ["act"]} for number in range(1, STEPS + 1)],
+    }
 )
 
 AsyncWork = Callable[[], Awaitable[None]]
@@ -50,7 +59,7 @@ AsyncWork = Callable[[], Awaitable[None]]
 
 def main() -> int:
     """Print every row; return 1 if a budget is exceeded, else 0."""
-    cases = [generate_case(steps=10, events=50, seed=seed) for seed in range(CASES)]
+    cases = [generate_case(steps=STEPS, events=50, seed=seed) for seed in range(CASES)]
     with run_scripted_model(cases) as address:
         times = asyncio.run(measure_judges(cases, address))
         times |= peer_judges.measure_peers(cases, address)
@@ -61,7 +70,7 @@ def main() -> int:
             f"{seconds:.2f} s",
             f"{floor:.2f} s",
             seconds / floor,
-            1.3 if name == "prompt" else None,
+            BUDGETS.get(name),
         )
         for name, seconds in times.items()
     ]
@@ -87,6 +96,8 @@ async def measure_judges(cases: list[GeneratedCase], address: str) -> dict[str, 
             name: lambda judge=judge: judge_all(cases, judge) for name, judge in judges.items()
         }
         best = dict.fromkeys(works, float("inf"))
+        for judge in judges.values():
+            await judge_all(cases, judge, max_calls=2)  # what is asked once for each plan
         for _ in range(ROUNDS):
             for name, work in works.items():
                 gc.collect()  # so that no measurement pays for garbage of the last one
@@ -139,17 +150,15 @@ async def collect_questions(cases: list[GeneratedCase]) -> list[Question]:
     return recording_model.questions
 
 
-async def judge_all(cases: list[GeneratedCase], judge: ModelJudge) -> None:
+async def judge_all(cases: list[GeneratedCase], judge: ModelJudge, *, max_calls: int = 1) -> None:
     """Judge every case, from raw text to verdict."""
 
     async def judge_case(case: GeneratedCase) -> Verdict:
         return await aevaluate(task=case.task, plan=case.plan, trace=case.trace, judge=judge)
 
     for verdict in await asyncio.gather(*map(judge_case, cases)):
-        # One question about the trace; `audit` also asks one about the plan.
-        most = 2 if judge.name == "audit" else 1
-        if verdict.score is None or (verdict.cost and verdict.cost.calls > most):
-            raise RuntimeError(f"a generated case took more than {most} calls: {verdict.reason}")
+        if verdict.score is None or (verdict.cost and verdict.cost.calls > max_calls):
+            raise RuntimeError(f"a case took other than {max_calls} calls: {verdict.reason}")
 
 
 @contextmanager

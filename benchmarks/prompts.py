@@ -9,7 +9,11 @@ from benchmarks.cases import GeneratedCase, generate_case
 from benchmarks.measure import BenchmarkRow
 from planproof.core.content import Content
 from planproof.core.judge import ModelOptions
-from planproof.llm.prompting.case_prompt import CasePrompt, CaseWriter
+from planproof.core.vocabulary import Vocabulary
+from planproof.llm.audit.audit_judge import Audit
+from planproof.llm.cascade import Cascade
+from planproof.llm.open_judge import UnopenedModel
+from planproof.llm.prompting.case_prompt import CasePrompt, CaseWriter, count_characters
 from planproof.llm.prompting.templates import render
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
@@ -17,6 +21,8 @@ from planproof.readers.detect import read_trace
 
 PROMPT_SIZES = ((10, 50, 15_000), (50, 500, 100_000), (100, 5_000, ModelOptions().budget))
 """Steps, events, and the character budget."""
+CASCADE_SIZES = ((20, 200), (50, 500), (100, 5_000))
+"""Steps and events of the traces on which `cascade` must send at most half of `audit`."""
 _LINE_IDS = re.compile(r"^((?:e\d+(?:-e\d+)? )+)", re.MULTILINE)
 
 
@@ -36,6 +42,29 @@ def measure_prompt_length() -> Iterator[BenchmarkRow]:
             f"{most:,} (trace {len(case.trace):,})",
             length / most,
             1.0,
+        )
+
+
+def measure_cascade_length() -> Iterator[BenchmarkRow]:
+    """Yield rows for the length of the questions of `cascade` on long traces, against `audit`."""
+    for steps, events in CASCADE_SIZES:
+        case = generate_case(steps=steps, events=events)
+        plan, trace = parse_plan(case.plan), read_trace(Source.from_text(case.trace))
+        lengths = [
+            sum(
+                count_characters(question)
+                for question in make(Vocabulary(), UnopenedModel("none"), ModelOptions()).questions(
+                    Content(case.task), plan, trace
+                )
+            )
+            for make in (Cascade, Audit)
+        ]
+        yield BenchmarkRow(
+            f"cascade, {steps} steps x {events:,} events / audit",
+            f"{lengths[0]:,} characters",
+            f"{lengths[1]:,}",
+            lengths[0] / lengths[1],
+            0.5,
         )
 
 

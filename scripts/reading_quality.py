@@ -25,7 +25,7 @@ from planproof.readers.detect import read_trace
 from planproof.readers.record_counts import explain_not_understood
 from scripts import bench
 
-_AGENT_KINDS = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
+AGENT_KINDS = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
 _MAX_CALL_RATIO = 1.1
 _FOLDED = str.maketrans("", "", " \t\n\r\f\v\u00a0\"'`\\\u2018\u2019\u201c\u201d")
 
@@ -82,9 +82,9 @@ def measure_trace(record: dict[str, Any]) -> TraceReading:
 def _find_actions(anchors: Sequence[str], trace: Trace, source: Source) -> tuple[int, str]:
     """Return how many anchors have an event of their own, in order, and the first that has none."""
     spans = [
-        (event, fold(_source_span(event, source)))
+        (event, fold(source_span(event, source)))
         for event in trace.events
-        if event.kind in _AGENT_KINDS and event.actor != "user"
+        if event.kind in AGENT_KINDS and event.actor != "user"
     ]
     found, position, first_missing = 0, 0, ""
     for anchor in anchors:
@@ -99,7 +99,8 @@ def _find_actions(anchors: Sequence[str], trace: Trace, source: Source) -> tuple
     return found, first_missing
 
 
-def _source_span(event: Event, source: Source) -> str:
+def source_span(event: Event, source: Source) -> str:
+    """Return the text that an event was read from."""
     value = resolve(source.document, event.pointer)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

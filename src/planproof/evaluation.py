@@ -33,6 +33,7 @@ from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
 from planproof.core.trace import Kind, Trace
+from planproof.core.usage import Usage
 from planproof.core.verdict import (
     Coverage,
     Inputs,
@@ -50,10 +51,14 @@ from planproof.planning.plan_search import explain_missing_plan, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace
-from planproof.readers.detect import read_trace
+from planproof.readers.detect import mark_bookkeeping, read_trace
 from planproof.readers.native import serialize_trace
 from planproof.readers.profile_files import read_profiles
-from planproof.readers.record_counts import count_unread_characters, explain_not_understood
+from planproof.readers.record_counts import (
+    RECORDS,
+    count_unread_characters,
+    explain_not_understood,
+)
 from planproof.readers.task_content import find_task, read_task
 from planproof.reasons import write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
@@ -69,6 +74,7 @@ _SHORT = 200_000
 _MAX_NOTES = 5
 _SAMPLE = 1_000
 """Characters of a text by which its language is detected."""
+_READING_JUDGES = frozenset({"audit", "cascade", PROMPT})
 _NO_EVENTS = "The trace has no events, so no step can be judged."
 _NO_STEPS = "The given plan has no steps, so there is nothing to judge."
 _log = logging.getLogger("planproof")
@@ -225,6 +231,37 @@ async def _evaluate(case: Case, judge: AnyJudge, options: ReadOptions, load: _Lo
         return internal_error_verdict(error, id=case.id, metadata=case.metadata)
     if isinstance(loaded, Verdict):
         return loaded
+    if loaded.timeline.trace.reader == RECORDS:
+        return await _evaluate_records(loaded, judge, options)
+    return await _judge_loaded(loaded, judge)
+
+
+async def _evaluate_records(loaded: LoadedCase, judge: AnyJudge, options: ReadOptions) -> Verdict:
+    """Let the judge's model say what the records of a trace are, and then judge it."""
+    from planproof.llm.record_kinds import read_records  # noqa: PLC0415 - needs pydantic
+
+    try:
+        records = await read_records(loaded.timeline.trace, judge)
+    except Exception as error:
+        return _judge_failed(loaded.draft, judge, error)
+    assert loaded.draft.coverage is not None
+    trace = mark_bookkeeping(records.classified.trace, options.vocabulary or Vocabulary())
+    coverage = replace(
+        loaded.draft.coverage,
+        events=len(trace.events),
+        by_kind=_count_kinds(trace),
+        kinds=records.classified.kinds,
+    )
+    draft = _add_notes(replace(loaded.draft, coverage=coverage), records.notes)
+    if why := explain_not_understood(trace):
+        return replace(draft, outcome=Outcome.NOT_UNDERSTOOD, reason=why, cost=records.usage)
+    timeline = PlanTimeline((loaded.timeline.last_plan,), trace)
+    verdict = await _judge_loaded(LoadedCase(draft, loaded.task, timeline), records.judge)
+    return replace(verdict, cost=records.usage + (verdict.cost or Usage()))
+
+
+async def _judge_loaded(loaded: LoadedCase, judge: AnyJudge) -> Verdict:
+    """Judge a case that was read, compute the score and write the reason."""
 
     async def judge_period(plan: Plan, trace: Trace) -> Findings | Judgement:
         found = judge.judge(loaded.task, plan, trace)
@@ -292,6 +329,11 @@ def _throttles() -> OnePerLoop[LoopThrottle]:
     return OnePerLoop(LoopThrottle)
 
 
+def shows_trace_to_model(judge: AnyJudge) -> bool:
+    """Return whether a judge shows the trace to a model, which can then classify its records."""
+    return judge.name in _READING_JUDGES and is_async_judge(judge)
+
+
 def is_async_judge(judge: AnyJudge) -> TypeGuard[ModelJudge]:
     """Return whether a judge must be awaited because it asks a model."""
     return iscoroutinefunction(judge.judge)
@@ -350,6 +392,11 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
     if search is None and not timeline.last_plan.steps:
         return draft
     if why := explain_not_understood(trace):
+        if search is None and shows_trace_to_model(judge):
+            if trace.reader == RECORDS:
+                return LoadedCase(draft, task, timeline)
+            if options.reader is None and not isinstance(case.trace, Trace):
+                return load_case(case, judge, replace(options, reader=RECORDS))
         # Checked before a declared plan: the part that was not read may declare another one.
         return replace(draft, outcome=Outcome.NOT_UNDERSTOOD, reason=why)
     if not timeline.last_plan.steps:
@@ -376,7 +423,12 @@ def build_questions(case: LoadedCase, judge: ModelJudge) -> tuple[Question, ...]
     """Return what a model would be asked about a case, each plan on its own."""
     if judge.name == PROMPT and len(case.timeline.plans) > 1:
         raise findings_required_error()
-    return tuple(
+    first: tuple[Question, ...] = ()
+    if case.timeline.trace.reader == RECORDS:
+        from planproof.llm.record_kinds import list_record_questions  # noqa: PLC0415 - as above
+
+        first = list_record_questions(case.timeline.trace, judge)
+    return first + tuple(
         question
         for plan, trace in iter_independent_periods(case.timeline)
         for question in judge.questions(case.task, plan, trace)
@@ -421,8 +473,12 @@ def _name_field(where: str | None, field: str) -> str:
     return field if where is None else f"{where}, {field}"
 
 
-def _measure_coverage(trace: Trace, source: Source) -> Coverage:
+def _count_kinds(trace: Trace) -> dict[str, int]:
     kinds = Counter([event.kind for event in trace.events])
+    return {kind.value: kinds[kind] for kind in sorted(kinds)}
+
+
+def _measure_coverage(trace: Trace, source: Source) -> Coverage:
     # A reader may or may not pass on the parts that were skipped in parsing.
     skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
     first_pointers = {part.why: part.pointer for part in reversed(skipped)}
@@ -435,7 +491,7 @@ def _measure_coverage(trace: Trace, source: Source) -> Coverage:
     return Coverage(
         reader=trace.reader,
         events=len(trace.events),
-        by_kind={kind.value: kinds[kind] for kind in sorted(kinds)},
+        by_kind=_count_kinds(trace),
         skipped=len(skipped),
         unread_characters=count_unread_characters(source, trace),
         notes=tuple(notes),

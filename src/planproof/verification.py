@@ -37,9 +37,14 @@ from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_search import PlanSearch, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.decoding.source import Source
-from planproof.readers.detect import read_trace
+from planproof.readers.detect import mark_bookkeeping, read_trace
 from planproof.readers.recognition import Reader
-from planproof.readers.record_counts import count_unread_characters, explain_not_understood
+from planproof.readers.record_counts import (
+    RECORDS,
+    count_unread_characters,
+    explain_not_understood,
+)
+from planproof.readers.records import classify_records
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 
@@ -68,6 +73,7 @@ def verify(
     parsed = validate_verdict(verdict)
     if isinstance(parsed, tuple):
         return parsed
+    problems: tuple[str, ...]
     problems = (*_check_inputs(parsed, source), *_check_contract(parsed, contract))
     if contract is not None:
         plan = contract.to_plan()
@@ -80,6 +86,12 @@ def verify(
         )
     except PlanproofError as error:
         return (*problems, f"/coverage/reader: the trace can't be read with this reader: {error}")
+    if reader == RECORDS and parsed.coverage and parsed.coverage.kinds:
+        classified = classify_records(trace, parsed.coverage.kinds)
+        trace = mark_bookkeeping(classified.trace, vocabulary or Vocabulary())
+        problems += tuple(f"/coverage/kinds: {what}." for what in classified.objections)
+        if not classified.objections and classified.kinds != parsed.coverage.kinds:
+            problems += ("/coverage/kinds: the kinds do not fit the records.",)
     search = _find_plan(parsed, trace) if parsed.contract is None else None
     if search is None:
         timeline = PlanTimeline((plan or Plan(()),), trace)

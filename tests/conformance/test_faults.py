@@ -25,12 +25,14 @@ from tests.audit_models import answer_audit, honest, inventing, inventing_events
 from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
+from tests.small_contracts import answer_for_plan
 from tests.timeouts import TIMEOUT_SECONDS
 
 SECONDS = 10.0
 """The deadline of what nothing else ends."""
 MOST_CALLS = 16
 JUDGES = ("prompt", "audit", "cascade")
+COMPILER = "contract"
 SCORED = "scored"
 
 # mode -> what comes of it, and how many calls that takes (None: as many as there is time for).
@@ -63,6 +65,18 @@ TABLE: dict[str, tuple[str, int | None]] = {
     "reset": (Cause.CONNECTION, None),
     "reset once": (SCORED, 2),
     "not json": (Cause.UNAVAILABLE, None),
+    "503 for ever": (Cause.UNAVAILABLE, None),
+    "wrong schema": (Cause.INVALID_ANSWER, 3),
+    "duplicate keys": (Cause.INVALID_ANSWER, 3),
+    "gzip": (SCORED, 1),
+    "gzip bomb": (Cause.INVALID_ANSWER, 1),
+    "gzip, cut": (Cause.INVALID_ANSWER, 1),
+    "other encoding": (Cause.INVALID_ANSWER, 1),
+    "10 MB": (Cause.INVALID_ANSWER, 1),
+    "endless": (Cause.INVALID_ANSWER, 1),
+    "endless 500": (Cause.INVALID_ANSWER, 1),
+    "deep json": (Cause.UNAVAILABLE, None),
+    "cut": (Cause.CONNECTION, None),
     "drip": (Cause.TIMEOUT, None),
     "hang": (Cause.TIMEOUT, None),
 }
@@ -76,6 +90,11 @@ ENDLESS = frozenset({"drip", "hang"}) | {mode for mode in TABLE if mode.startswi
 class Row:
     verdict: Verdict
     calls: int
+
+
+def _compile_well(_: ModelRequest) -> str:
+    """Return a good contract."""
+    return json.dumps(answer_for_plan(FOLLOWED["agent_plan"]))
 
 
 def _good(asked: ModelRequest) -> str:
@@ -93,6 +112,8 @@ def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
     for judge in JUDGES:
         for mode in TABLE:
             yield (mode, judge), MODES[mode](_good)
+    for mode in TABLE:
+        yield (mode, COMPILER), MODES[mode](_compile_well)
     for mode, fault in SCORES.items():
         yield (mode, "prompt"), fault(_good)
     for mode, nature in NOT_ACCEPTED.items():
@@ -160,6 +181,18 @@ def test_what_comes_of_a_mode(table: dict[tuple[str, str], Row], mode: str, judg
     assert "sk-secret" not in json.dumps(verdict.full())
 
 
+@pytest.mark.parametrize("mode", TABLE)
+def test_what_comes_of_a_mode_when_a_plan_is_compiled(
+    table: dict[tuple[str, str], Row], mode: str
+) -> None:
+    row, (expected, calls) = table[mode, COMPILER], TABLE[mode]
+    failed = None if expected == SCORED else expected
+    score = 1.0 if failed is None else None
+    assert (row.verdict.score, row.verdict.cause) == (score, failed), row.verdict.reason
+    assert 0 < row.calls <= MOST_CALLS
+    assert calls is None or row.calls == calls
+
+
 @pytest.mark.parametrize("mode", SCORES)
 def test_an_invalid_score_is_never_accepted(table: dict[tuple[str, str], Row], mode: str) -> None:
     row = table[mode, "prompt"]
@@ -183,9 +216,9 @@ def test_rejected_answers_are_asked_about_once_more(
 
 def test_every_verdict_of_the_table_can_be_verified(table: dict[tuple[str, str], Row]) -> None:
     source = Source.from_value(FOLLOWED["execution_trace"])
-    assert {key: verify(row.verdict.full(), source) for key, row in table.items()} == dict.fromkeys(
-        table, ()
-    )
+    assert {
+        key: verify(row.verdict.full(), source) for key, row in table.items() if key[1] != COMPILER
+    } == {key: () for key in table if key[1] != COMPILER}
 
 
 def test_the_table_has_every_mode() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -9,6 +10,9 @@ from typing import Any, TypeAlias
 from tests.scripted_model.replies import (
     Behaviour,
     ConnectionReset,
+    CutReply,
+    EncodedReply,
+    EndlessReply,
     HttpError,
     NoReply,
     RawReply,
@@ -54,6 +58,25 @@ def replace_field(name: str, value: Any) -> Callable[[Good], Behaviour]:
     return _change_text(change)
 
 
+def _repeat_first_key(text: str) -> str:
+    """Return an answer that has its first key a second time, with the same value."""
+    name, value = next(iter(json.loads(text).items()))
+    return f"{text[:-1]}, {json.dumps(name)}: {json.dumps(value)}}}"
+
+
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, mtime=0)
+
+
+def _make_gzip_bomb(body: bytes) -> bytes:
+    """Return a few kilobytes that decompress to a valid body with 64 MB of blanks around it."""
+    return b"".join(map(_compress, (b" " * (1 << 26), body)))
+
+
+_GZIP = {"content-encoding": "gzip"}
+_TEN_MEGABYTES = b" " * 10_000_000
+_DEEP = b"[" * 200_000
+
 _LIMITED = HttpError(429, "slow down", "rate_limit_exceeded")
 _LIMITED_FOR_A_SECOND = HttpError(429, "slow down", "rate_limit_exceeded", {"retry-after": "1"})
 _LIMITED_FOR_NOTHING = HttpError(429, "slow down", "rate_limit_exceeded", {"retry-after": "0"})
@@ -88,6 +111,18 @@ MODES: dict[str, Callable[[Good], Behaviour]] = {
     "reset": _always_reply(ConnectionReset()),
     "reset once": _fail_times(1, ConnectionReset()),
     "not json": _always_reply(RawReply(b"<html>bad gateway</html>", "text/html")),
+    "503 for ever": _fail_times(None, HttpError(503, "it is overloaded")),
+    "wrong schema": _always_reply(TextReply('{"verdict": "all is well"}')),
+    "duplicate keys": _change_text(_repeat_first_key),
+    "gzip": _change_text(lambda text: EncodedReply(text, _compress, _GZIP)),
+    "gzip bomb": _change_text(lambda text: EncodedReply(text, _make_gzip_bomb, _GZIP)),
+    "gzip, cut": _change_text(lambda text: EncodedReply(text, lambda b: _compress(b)[:-9], _GZIP)),
+    "other encoding": _always_reply(RawReply(b"x", headers={"content-encoding": "br"})),
+    "10 MB": _change_text(lambda text: EncodedReply(text, lambda body: body + _TEN_MEGABYTES)),
+    "endless": _always_reply(EndlessReply()),
+    "endless 500": _always_reply(EndlessReply(500)),
+    "deep json": _always_reply(RawReply(_DEEP)),
+    "cut": _change_text(CutReply),
     "drip": _change_text(SlowReply),
     "hang": _always_reply(NoReply()),
 }

@@ -35,6 +35,30 @@ class RawReply:
 
     body: bytes
     content_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedReply:
+    """A good answer whose body, in the dialect of the client, is changed by `encode`."""
+
+    text: str
+    encode: Callable[[bytes], bytes]
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class EndlessReply:
+    """A body that never ends, as fast as the client reads it."""
+
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CutReply:
+    """Half of a good answer, and then the connection is closed."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +78,17 @@ class NoReply:
     """Nothing ever comes."""
 
 
-Reply: TypeAlias = TextReply | HttpError | RawReply | ConnectionReset | SlowReply | NoReply
+Reply: TypeAlias = (
+    TextReply
+    | HttpError
+    | RawReply
+    | EncodedReply
+    | EndlessReply
+    | CutReply
+    | ConnectionReset
+    | SlowReply
+    | NoReply
+)
 Behaviour: TypeAlias = Callable[[ModelRequest], "Reply | str"]
 
 TOKENS_OUT = 20

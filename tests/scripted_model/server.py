@@ -13,6 +13,9 @@ from typing import Any, Self
 from tests.scripted_model.replies import (
     Behaviour,
     ConnectionReset,
+    CutReply,
+    EncodedReply,
+    EndlessReply,
     HttpError,
     NoReply,
     RawReply,
@@ -132,7 +135,22 @@ async def _reply(writer: asyncio.StreamWriter, reply: Reply, asked: ModelRequest
         case HttpError():
             return await _send(writer, reply.status, encode_error(reply, asked), **reply.headers)
         case RawReply():
-            return await _send(writer, 200, reply.body, **{"content-type": reply.content_type})
+            headers = {"content-type": reply.content_type} | reply.headers
+            return await _send(writer, 200, reply.body, **headers)
+        case EncodedReply():
+            body = json.dumps(encode_reply(TextReply(reply.text), asked)).encode()
+            return await _send(writer, 200, reply.encode(body), **reply.headers)
+        case EndlessReply():
+            head = _head(reply.status, 0).replace(b"content-length: 0", b"connection: close")
+            writer.write(head)
+            while True:
+                writer.write(b" " * 65_536)
+                await writer.drain()
+        case CutReply():
+            body = json.dumps(encode_reply(TextReply(reply.text), asked)).encode()
+            writer.write(_head(200, len(body)) + body[: len(body) // 2])
+            await writer.drain()
+            return False
         case ConnectionReset():
             plug: socket.socket = writer.get_extra_info("socket")
             # With nothing to linger for, closing is a reset.

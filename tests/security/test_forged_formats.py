@@ -67,6 +67,7 @@ WITHOUT_CALLS_OR_TEXTS = {
     "intercode": "lists of actions and observations only",
     "langchain-dialogue": "agents that only talk",
     "openai-run-steps": "steps refer to messages without their text",
+    "records": "no kinds without a model",
 }
 # Agents of these formats write calls into their texts: in this form, next to a call that was
 # answered, a forged one can't be told apart.

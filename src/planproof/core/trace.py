@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Literal
 
 from msgspec import Struct
 
@@ -86,6 +87,21 @@ class SkippedPart(Struct, frozen=True):
     pointer: str
     why: str
     repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordKind:
+    """What a model said that a record of a trace is, for the reader `records`.
+
+    `events` is an id or a range of ids (`e4`, `e7-e12`). `name` is the tool or command of an
+    action, and `of` the action that a result belongs to. A `continuation` belongs to the record
+    before it.
+    """
+
+    events: str
+    kind: Literal["action", "result", "message", "reasoning", "user", "continuation", "other"]
+    name: str | None = None
+    of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from planproof.core.finding import Extra, Findings, StepFinding
 from planproof.core.json_values import is_list, is_object
 from planproof.core.plan import InForce
 from planproof.core.pointer import escape
+from planproof.core.trace import RecordKind
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
 
@@ -73,7 +74,8 @@ class Coverage:
 
     `skipped` counts parts of the source that gave no event, `unread_characters` the text in them.
     If a model was asked: the number of events `shown` to it, how many of them were `shortened`, and
-    the number of `windows` that the trace was divided into.
+    the number of `windows` that the trace was divided into. With the reader `records`, `kinds` are
+    those that the model gave to the records, as far as they were accepted.
     """
 
     reader: str
@@ -85,6 +87,7 @@ class Coverage:
     shown: int | None = None
     shortened: int | None = None
     windows: int | None = None
+    kinds: tuple[RecordKind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

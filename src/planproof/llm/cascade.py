@@ -1,7 +1,13 @@
-"""The judge `cascade`: use the rules where they are confident, and ask a model about the rest."""
+"""The judge `cascade`: the contract or the rules first, and a model for what they leave open.
+
+A contract leaves single steps open. The rules settle a case as a whole or not at all: a finding of
+theirs may be wrong although its confidence is high, and one wrong finding changes the score. On
+long traces the model is shown less of each event than by `audit`.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,23 +20,33 @@ from planproof.core.content import Content
 from planproof.core.contract import Contract
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.judge import Judgement
-from planproof.core.model import Question
+from planproof.core.model import ModelFailed, Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.verdict import ContractSummary
 from planproof.llm.audit.audit_answers import ClaimedExtra
 from planproof.llm.audit.audit_judge import AuditingJudge
-from planproof.llm.audit.audit_questions import AuditScope
+from planproof.llm.audit.audit_questions import Auditor, AuditScope
 from planproof.llm.audit.citations import warn_about_instructions
+from planproof.llm.prompting.case_prompt import count_characters
 
 RULES, CONTRACT, MODEL = "rules", "contract", "audit"
-_MAX_EVENTS_BY_SCORE = 6
-"""Number of best-scoring events shown to the model for each unsure step."""
+_LONG_TRACE = 100
+"""Events. A shorter trace is shown as by `audit`: most of its question are rules and plan."""
+_QUESTION_SHARE = 0.3
+"""Share of the characters of an audit that a question about a long trace may have."""
+_MIN_TRACE_SHARE = 0.2
+"""Share of the trace in it, at least; the instructions and the plan are always whole."""
+_BUDGET_STEP = 1.25
+_MAX_UNSETTLED = 48_000
+"""Characters. Only if all events do not fit into them, findings of the rules are kept unasked."""
+_SECOND_QUESTION = 2_000
+"""Characters of the budget of a question that are kept free for a second one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cascade(AuditingJudge):
-    """Keeps the rules' findings if they leave little doubt; asks a model about the unsure ones."""
+    """Keeps the rules' findings if they leave little doubt, and asks a model otherwise."""
 
     name: str = "cascade"
 
@@ -39,28 +55,84 @@ class Cascade(AuditingJudge):
         if self.contract is not None:
             return await self._judge_by_contract((task, plan, trace))
         analysis = analyze(plan, trace, self.vocabulary)
-        rules_findings, scope = _split_by_confidence(plan, trace, analysis, self.options.doubt)
-        if scope is None:
+        rules_findings = _collect_findings(plan, trace, analysis)
+        if sum_doubt(rules_findings) <= self.options.doubt:
             return Judgement(
-                findings=_mark_finder(rules_findings, None), warnings=warn_about_instructions(trace)
+                findings=_mark_finder(rules_findings, RULES, None),
+                warnings=warn_about_instructions(trace),
             )
-        auditor = self._build_auditor((task, plan, trace), analysis, scope)
+        auditor, scope = self._choose_question((task, plan, trace), analysis, rules_findings)
         response = await auditor.ask()
         verified = auditor.verify_claims(response.claims)
         return self._build_judgement(
-            trace, response, verified, _mark_finder(verified.findings, scope)
+            trace, response, verified, _mark_finder(verified.findings, MODEL, scope)
         )
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """Return the questions for a case; none if the rules are confident."""
+        """Return the questions for a case; none if the contract or the rules settle it."""
+        case = (task, plan, trace)
         analysis = analyze(plan, trace, self.vocabulary)
         if self.contract is not None:
             scope = _build_contract_scope(trace, self._check_contract(plan, trace))
-        else:
-            _, scope = _split_by_confidence(plan, trace, analysis, self.options.doubt)
-        if scope is None:
+            return () if scope is None else self._build_auditor(case, analysis, scope).questions()
+        rules_findings = _collect_findings(plan, trace, analysis)
+        if sum_doubt(rules_findings) <= self.options.doubt:
             return ()
-        return self._build_auditor((task, plan, trace), analysis, scope).questions()
+        return self._choose_question(case, analysis, rules_findings)[0].questions()
+
+    def _choose_question(
+        self, case: tuple[Content, Plan, Trace], analysis: Analysis, rules_findings: Findings
+    ) -> tuple[Auditor, AuditScope | None]:
+        """Return the auditor for a case, and its scope; None if it asks about everything.
+
+        A long trace is shown in less detail, so that the question is shorter than that of `audit`.
+        """
+        trace = case[2]
+        whole = self._build_auditor(case, analysis)
+        if len(trace.events) <= _LONG_TRACE:
+            return whole, None
+        no_events = AuditScope(steps=(), events=(), settled_steps={}, settled_extras={})
+        fixed = _count_characters(self._build_auditor(case, analysis, no_events))
+        length = _count_characters(whole)
+        wanted = max(_QUESTION_SHARE * length, fixed + _MIN_TRACE_SHARE * (length - fixed))
+        budget = wanted
+        while budget <= min(length, _MAX_UNSETTLED):
+            auditor = self._limit_budget(budget).build_whole_auditor(case, analysis)
+            if _count_characters(auditor) <= budget + _SECOND_QUESTION:
+                return auditor, None
+            budget *= _BUDGET_STEP
+        if length <= _MAX_UNSETTLED:
+            return whole, None
+        limited = self._limit_budget(wanted)
+        return limited.settle_until_it_fits(case, analysis, rules_findings) or (whole, None)
+
+    def _limit_budget(self, characters: float) -> Cascade:
+        budget = min(self.options.budget, int(characters) + _SECOND_QUESTION)
+        return replace(self, options=replace(self.options, budget=budget))
+
+    def build_whole_auditor(self, case: tuple[Content, Plan, Trace], analysis: Analysis) -> Auditor:
+        """Return the auditor that asks about all steps and events."""
+        return self._build_auditor(case, analysis)
+
+    def settle_until_it_fits(
+        self, case: tuple[Content, Plan, Trace], analysis: Analysis, rules_findings: Findings
+    ) -> tuple[Auditor, AuditScope] | None:
+        """Keep the surest findings of the rules, as few as are needed for a question to fit.
+
+        Return None if none fits.
+        """
+        _, plan, trace = case
+        unsure = sorted(
+            (*rules_findings.counted_steps, *rules_findings.extras),
+            key=lambda finding: finding.confidence,
+        )
+        while len(unsure) > 1:
+            unsure = unsure[: len(unsure) * 3 // 4]
+            scope = _build_scope(plan, trace, rules_findings, unsure)
+            auditor = self._build_auditor(case, analysis, scope)
+            if _count_characters(auditor) <= self.options.budget:
+                return auditor, scope
+        return None
 
     @property
     def contract(self) -> Contract | None:
@@ -145,85 +217,63 @@ def sum_doubt(findings: Findings) -> float:
     return sum(1 - finding.confidence for finding in (*findings.counted_steps, *findings.extras))
 
 
-def _split_by_confidence(
-    plan: Plan, trace: Trace, analysis: Analysis, max_doubt: float
-) -> tuple[Findings, AuditScope | None]:
-    """Return the rules' findings and the scope to ask a model about.
-
-    The least confident findings go into the scope until the doubt of the others is at most
-    `max_doubt`; the scope is None if there are none.
-    """
+def _collect_findings(plan: Plan, trace: Trace, analysis: Analysis) -> Findings:
+    """Return the findings of the rules."""
     steps = assemble_findings(plan, trace, analysis.step_findings)
-    findings = Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
-    remaining_doubt = sum_doubt(findings)
-    unsure: list[StepFinding | Extra] = []
-    by_confidence = sorted(
-        (*findings.counted_steps, *findings.extras), key=lambda finding: finding.confidence
-    )
-    for finding in by_confidence:
-        if remaining_doubt <= max_doubt:
-            break
-        unsure.append(finding)
-        remaining_doubt -= 1 - finding.confidence
-    if not unsure:
-        return findings, None
-    return findings, _build_scope(plan, trace, analysis, findings, unsure)
+    return Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
+
+
+def _count_characters(auditor: Auditor) -> int:
+    """Return the length of the questions about the trace; a maximum if the case does not fit."""
+    try:
+        questions = auditor.questions()
+    except ModelFailed:
+        return sys.maxsize
+    # Questions of another kind are about the plan alone.
+    about_trace = (one for one in questions if one.answer is questions[-1].answer)
+    return sum(map(count_characters, about_trace))
 
 
 def _build_scope(
-    plan: Plan,
-    trace: Trace,
-    analysis: Analysis,
-    findings: Findings,
-    unsure: Sequence[StepFinding | Extra],
+    plan: Plan, trace: Trace, findings: Findings, unsure: Sequence[StepFinding | Extra]
 ) -> AuditScope:
+    """Return the steps of the unsure findings, and the events that no other finding covers."""
     unsure_steps = {finding.number for finding in unsure if isinstance(finding, StepFinding)}
     unsure_extras = {finding.event for finding in unsure if isinstance(finding, Extra)}
-    events = set(unsure_extras)
-    for index, step in enumerate(plan.leaves):
-        if step.number in unsure_steps:
-            events |= _select_events(index, analysis)
     by_number = {finding.number: finding for finding in findings.steps}
+    settled_steps = {
+        step.number: list(by_number[step.number].covers)
+        for step in plan.leaves
+        if step.number not in unsure_steps
+    }
+    settled_extras = {
+        extra.event: ClaimedExtra(extra.event, extra.severity is Severity.MINOR)
+        for extra in findings.extras
+        if extra.event not in unsure_extras
+    }
+    settled = {event for events in settled_steps.values() for event in events}
+    settled.update(settled_extras)
     return AuditScope(
         steps=tuple(step.number for step in plan.leaves if step.number in unsure_steps),
-        events=tuple(event.id for event in trace.events if event.id in events),
-        settled_steps={
-            step.number: list(by_number[step.number].covers)
-            for step in plan.leaves
-            if step.number not in unsure_steps
-        },
-        settled_extras={
-            extra.event: ClaimedExtra(extra.event, extra.severity is Severity.MINOR)
-            for extra in findings.extras
-            if extra.event not in unsure_extras
-        },
+        events=tuple(event.id for event in trace.events if event.id not in settled),
+        settled_steps=settled_steps,
+        settled_extras=settled_extras,
     )
 
 
-def _select_events(step: int, analysis: Analysis) -> set[str]:
-    """Return the events that the rules assign to a step, and those with the best scores for it."""
-    scores = analysis.alignment.scores
-    ranked = sorted(range(len(analysis.candidates)), key=lambda candidate: -scores[candidate][step])
-    chosen = [*analysis.alignment.assigned[step], *ranked[:_MAX_EVENTS_BY_SCORE]]
-    return {analysis.candidates[candidate].event.id for candidate in chosen}
-
-
-def _mark_finder(findings: Findings, scope: AuditScope | None) -> Findings:
-    """Set `found_by` on every finding; without a scope all findings are the rules'."""
-    settled = None if scope is None else scope.settled_steps
+def _mark_finder(findings: Findings, finder: str, scope: AuditScope | None) -> Findings:
+    """Set `found_by` on every finding; what is settled in the scope was found by the rules."""
+    settled = frozenset[str]() if scope is None else frozenset(scope.settled_steps)
     settled_extras = frozenset[str]() if scope is None else frozenset(scope.settled_extras)
-    parents = {step.parent for step in findings.steps}
-
-    def get_finder(step: StepFinding) -> str:
-        is_settled = settled is None or step.number in settled or step.number in parents
-        return RULES if is_settled else MODEL
-
+    if scope is not None:
+        settled |= {step.parent for step in findings.steps if step.parent is not None}
     return Findings(
-        tuple(replace(step, found_by=get_finder(step)) for step in findings.steps),
         tuple(
-            replace(
-                extra, found_by=RULES if scope is None or extra.event in settled_extras else MODEL
-            )
+            replace(step, found_by=RULES if step.number in settled else finder)
+            for step in findings.steps
+        ),
+        tuple(
+            replace(extra, found_by=RULES if extra.event in settled_extras else finder)
             for extra in findings.extras
         ),
     )

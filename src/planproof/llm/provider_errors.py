@@ -13,6 +13,7 @@ from pydantic_ai import exceptions as ai
 from planproof.core.model import Cause, Usage
 
 _MAX_MESSAGE_CHARS = 500
+_MAX_CHAIN = 10
 _RETRIED_CONFLICTS = {408: Cause.TIMEOUT, 409: Cause.UNAVAILABLE, 425: Cause.UNAVAILABLE}
 _TOO_LONG = (
     "context length",
@@ -54,12 +55,27 @@ class AttemptFailed(Exception):
         self.usage = usage or Usage(calls=1, cost=0.0)
 
 
+class UnusableResponse(Exception):
+    """A server sent a response that is too large, or that can be read in two ways."""
+
+
 def classify_error(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
     """Classify an error of a provider's client; `secrets` are redacted from its message."""
+    if unusable := _find_unusable_response(error):
+        return Failure(Cause.INVALID_ANSWER, _clip(redact_secrets(secrets, str(unusable))))
     message = _clip(redact_secrets(secrets, _extract_error_message(error)))
     cause, retry = _classify_cause(error, message.lower())
     wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
     return Failure(cause, message, retry, wait)
+
+
+def _find_unusable_response(error: BaseException | None) -> UnusableResponse | None:
+    """Return the `UnusableResponse` that a client raised its own error from, if any."""
+    for _ in range(_MAX_CHAIN):
+        if error is None or isinstance(error, UnusableResponse):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _classify_cause(error: Exception, message: str) -> tuple[Cause, RetryMode]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import json
 from base64 import b64decode
 from functools import cache
 from typing import Any
@@ -31,6 +32,7 @@ from planproof.llm.provider_errors import AttemptFailed, Failure
 
 _ANTHROPIC_MAX_TOKENS = 16_000
 """Anthropic requires a limit; a lower one could truncate long answers."""
+_CACHE_MARKS: dict[str, Any] = {"anthropic": {"anthropic_cache_instructions": True}}
 _PROVIDERS_TAKING_URLS = {"anthropic", "azure", "ollama", "openai", "openrouter", "vllm"}
 """Providers whose client passes on image URLs; others would download them here."""
 
@@ -62,8 +64,12 @@ def build_request_parameters(question: Question, model: Model) -> ModelRequestPa
 
 
 def build_settings(question: Question, model: Model, settings: ModelSettings) -> AISettings:
-    """Build the settings: temperature and seed, where the model accepts them."""
-    chosen = AISettings()
+    """Build the settings: temperature and seed, where the model accepts them, and cache marks.
+
+    The instructions are the same for all cases and precede them. OpenAI and Google cache such a
+    prefix by themselves; Anthropic does so only up to a mark.
+    """
+    chosen = AISettings(**_CACHE_MARKS.get(model.system, {}))
     if not _is_reasoning_model(model):
         chosen["temperature"] = settings.temperature
     chosen["seed"] = settings.seed + question.sample
@@ -133,6 +139,7 @@ def _make_bad_request_error(message: str) -> AttemptFailed:
 
 
 _FENCE = "```"
+_MAX_KEY_CHARS = 80
 _MOST_ERRORS = 8
 _LONGEST_ERROR = 300
 _REFUSALS = (
@@ -169,11 +176,13 @@ def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
 
     Values are not coerced: "80%" is not a number, and true is not 1.
     """
-    json = _strip_fence(text.strip())
-    if not json:
+    answer_json = _strip_fence(text.strip())
+    if not answer_json:
         raise InvalidAnswer("The answer was empty.")
+    if key := find_duplicate_key(answer_json):
+        raise InvalidAnswer(f"The key {key!r} occurs twice in one object.")
     try:
-        return answer.model_validate_json(json, strict=True)
+        return answer.model_validate_json(answer_json, strict=True)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         problems = [
@@ -183,6 +192,32 @@ def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
         if len(errors) > _MOST_ERRORS:
             problems.append(f"and {len(errors) - _MOST_ERRORS} more")
         raise InvalidAnswer("; ".join(problem[:_LONGEST_ERROR] for problem in problems)) from error
+
+
+class _DuplicateKey(Exception):
+    """A JSON object has a key twice; the argument is the key."""
+
+
+def find_duplicate_key(text: str | bytes) -> str | None:
+    """Return a key that occurs twice in one object of a JSON text; None also if it is not JSON.
+
+    Parsers keep the first or the last of two values, so such a text says two things.
+    """
+    try:
+        json.loads(text, object_pairs_hook=_check_keys)
+    except _DuplicateKey as duplicate:
+        return str(duplicate)[:_MAX_KEY_CHARS]
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise _DuplicateKey(key)
+        seen.add(key)
 
 
 def is_refusal(text: str) -> bool:

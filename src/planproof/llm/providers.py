@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from planproof.llm.http_connections import ModelConnection
 
 _PROVIDER_ALIASES = {"google-gla": "google", "google-vertex": "google-cloud"}
-_POOLED_PROVIDERS = frozenset(("anthropic", "ollama", "openai", "openai-chat"))
+_OTHER_HTTP_CLIENT = "httpx.AsyncClient"
+"""The type of HTTP client that a few providers need; their responses are not limited."""
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
 _READ_TIMEOUT = 300
 """Seconds. The deadline of a case ends a call sooner; this ends abandoned threads."""
@@ -89,13 +90,13 @@ class _ConnectionFactory:
         from pydantic_ai.exceptions import UserError  # noqa: PLC0415
         from pydantic_ai.models import infer_model  # noqa: PLC0415
 
-        from planproof.llm.http_connections import ModelConnection, create_http_client  # noqa: PLC0415
+        from planproof.llm.http_connections import ModelConnection  # noqa: PLC0415
 
-        http = create_http_client() if self._provider in _POOLED_PROVIDERS else None
+        opened: list[AsyncClient] = []
         try:
             model = infer_model(
                 f"{self._provider}:{self._model}",
-                provider_factory=lambda provider: self._create_provider(provider, http),
+                provider_factory=lambda provider: self._create_provider(provider, opened),
             )
         except UserError as error:
             raise InvalidConfiguration(
@@ -104,10 +105,13 @@ class _ConnectionFactory:
         except ImportError as error:
             extra = self._provider if self._provider in {"bedrock", "google"} else "llm"
             raise _make_missing_package_error(extra, error) from error
-        return ModelConnection(model, http)
+        return ModelConnection(model, opened[0] if opened else None)
 
-    def _create_provider(self, provider: str, http: AsyncClient | None) -> Provider[Any]:
+    def _create_provider(self, provider: str, opened: list[AsyncClient]) -> Provider[Any]:
+        """Create a provider; its HTTP client, if it takes one from here, is added to `opened`."""
         from pydantic_ai.providers import infer_provider_class  # noqa: PLC0415
+
+        from planproof.llm.http_connections import create_http_client  # noqa: PLC0415
 
         try:
             kind = infer_provider_class(provider)
@@ -117,9 +121,10 @@ class _ConnectionFactory:
                 advice="Providers include openai, anthropic, google-gla, bedrock and ollama. For "
                 "an OpenAI-compatible server, use openai:NAME with --base-url.",
             ) from error
-        arguments: dict[str, Any] = {} if http is None else {"http_client": http}
+        parameters = inspect.signature(kind.__init__).parameters
+        arguments: dict[str, Any] = {}
         if self._base_url is not None:
-            if "base_url" not in inspect.signature(kind.__init__).parameters:
+            if "base_url" not in parameters:
                 raise InvalidConfiguration(
                     "does not accept a base URL.", where=self._name, advice="Remove --base-url."
                 )
@@ -127,6 +132,10 @@ class _ConnectionFactory:
         # planproof retries and counts attempts itself, so the clients must not retry.
         if provider == "bedrock":
             return cast("Any", kind)(bedrock_client=_create_bedrock_client(self._base_url))
+        http_type = parameters["http_client"].annotation if "http_client" in parameters else ""
+        if http_type and _OTHER_HTTP_CLIENT not in str(http_type):
+            opened.append(create_http_client())
+            arguments["http_client"] = opened[0]
         created = kind(**arguments)
         if hasattr(created.client, "max_retries"):
             created.client.max_retries = 0

@@ -65,6 +65,11 @@ def read_trace(
     if not trace.events and not trace.skipped:
         # The named reader is for another format, or nothing happened in the run.
         return replace(trace, skipped=(SkippedPart("", _NO_RECORDS_NOTE),))
+    return mark_bookkeeping(trace, vocabulary)
+
+
+def mark_bookkeeping(trace: Trace, vocabulary: Vocabulary) -> Trace:
+    """Return a trace in which calls of tools that only keep notes are bookkeeping."""
     called = {event.name for event in trace.events if event.kind is Kind.ACTION}
     noting = {name for name in called if vocabulary.is_bookkeeping(name)}
     if not noting:

@@ -233,11 +233,21 @@ def _count_text(source: Source, pointer: str) -> int:
     return count
 
 
+RECORDS = "records"
+"""The reader that only numbers records."""
+_UNCLASSIFIED = (
+    "The reader `records` only numbers the records of a trace; what they are, a model has to say. "
+    "Use `--judge audit`, `cascade` or `prompt` with `--model NAME`, and pass the plan."
+)
+
+
 def explain_not_understood(trace: Trace) -> str | None:
     """Explain why a trace can't be judged and what to do; return None if it was understood."""
     counts = trace.record_counts
     if counts is None or counts.is_understood:
         return None
+    if trace.reader == RECORDS and not counts.read:
+        return _UNCLASSIFIED
     if counts.read:
         ratios = (
             (counts.read, counts.records, "agent records"),

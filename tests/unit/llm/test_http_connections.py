@@ -1,13 +1,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import gzip
+import tracemalloc
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from itertools import repeat
 
 import httpx2
 import pytest
 
-from planproof.llm.http_connections import PooledTransport, create_http_client
+from planproof.llm.http_connections import (
+    MAX_RESPONSE_BYTES,
+    PooledTransport,
+    create_http_client,
+    limit_response,
+)
+from planproof.llm.provider_errors import UnusableResponse
 from tests.timeouts import TIMEOUT_SECONDS
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -74,9 +84,95 @@ def test_many_at_once_have_a_connection_each_and_keep_it() -> None:
     assert asyncio.run(asyncio.wait_for(asking(), TIMEOUT_SECONDS)) == (50, 0)
 
 
-def test_behind_a_proxy_a_client_finds_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:9"])
+def test_responses_are_limited_with_and_without_a_proxy(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
     for name in PROXIES:
         monkeypatch.delenv(name, raising=False)
-    assert create_http_client() is not None
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    assert create_http_client() is None
+    if proxy:
+        monkeypatch.setenv("https_proxy", proxy)
+    assert create_http_client().event_hooks["response"] == [limit_response]
+
+
+class CountedStream(httpx2.AsyncByteStream):
+    """A body in chunks, which counts the bytes that are taken of it."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
+        self.taken = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            self.taken += len(chunk)
+            yield chunk
+
+
+def _read(stream: CountedStream, **headers: str) -> bytes:
+    async def read() -> bytes:
+        response = httpx2.Response(200, headers=headers, stream=stream)
+        await limit_response(response)
+        return await response.aread()
+
+    return asyncio.run(read())
+
+
+_GZIP = {"content-encoding": "gzip"}
+CHUNK = 65_536
+
+
+def test_of_an_endless_body_no_more_is_read_than_the_limit() -> None:
+    stream = CountedStream(repeat(b" " * CHUNK))
+    with pytest.raises(UnusableResponse, match="larger than 4,194,304 bytes"):
+        _read(stream)
+    assert stream.taken <= MAX_RESPONSE_BYTES + CHUNK
+
+
+def test_a_body_of_the_limit_is_read() -> None:
+    assert len(_read(CountedStream([b" " * MAX_RESPONSE_BYTES]))) == MAX_RESPONSE_BYTES
+
+
+def test_a_gzip_bomb_is_never_decompressed_beyond_the_limit() -> None:
+    bomb = gzip.compress(b" " * (1 << 28))
+    tracemalloc.start()
+    try:
+        with pytest.raises(UnusableResponse, match="larger"):
+            _read(CountedStream([bomb]), **_GZIP)
+        assert tracemalloc.get_traced_memory()[1] < 8 * MAX_RESPONSE_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("encode", [gzip.compress, zlib.compress])
+def test_compressed_bodies_are_read(encode: Callable[[bytes], bytes]) -> None:
+    encoding = "gzip" if encode is gzip.compress else "deflate"
+    body = encode(b'{"a": 1}')
+    chunks = [body[:5], body[5:]]
+    assert _read(CountedStream(chunks), **{"content-encoding": encoding}) == b'{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (gzip.compress(b"x", mtime=0)[:-1], "truncated"),
+        (b"no gzip", "invalid gzip"),
+        (gzip.compress(b"x", mtime=0) + b"y", "unexpected data"),
+    ],
+    ids=["truncated", "not gzip", "data after the end"],
+)
+def test_invalid_gzip_is_an_error(body: bytes, what: str) -> None:
+    with pytest.raises(UnusableResponse, match=what):
+        _read(CountedStream([body]), **_GZIP)
+
+
+def test_an_encoding_that_was_not_asked_for_is_an_error() -> None:
+    with pytest.raises(UnusableResponse, match="'br'"):
+        _read(CountedStream([b"x"]), **{"content-encoding": "br"})
+
+
+def test_a_body_with_a_key_twice_is_an_error() -> None:
+    body = b'{"content": [{"input": {"score": 0.0, "score": 1.0}}]}'
+    with pytest.raises(UnusableResponse, match="'score' twice"):
+        _read(CountedStream([body]))
+    alike = b'[{"score": 0.0}, {"score": 1.0}]'
+    assert _read(CountedStream([alike])) == alike

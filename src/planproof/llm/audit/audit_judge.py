@@ -34,7 +34,7 @@ class AuditingJudge:
     model: Model
     options: ModelOptions
     _kinds_by_plan: AnswersByPlan[StepKinds] = field(
-        default_factory=AnswersByPlan[StepKinds], init=False, repr=False, compare=False
+        default_factory=AnswersByPlan[StepKinds], kw_only=True, repr=False, compare=False
     )
 
     @property
