@@ -139,11 +139,15 @@ def _without_evidence(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(case=CASES)
-def test_an_honest_model_finds_what_the_rules_find(case: Any) -> None:
+def test_no_step_is_better_than_the_model_says_and_worse_only_with_a_note(case: Any) -> None:
     made = _case(*case)
-    ruled = evaluate(plan=made["agent_plan"], trace=made["execution_trace"])
+    answered = evaluate(plan=made["agent_plan"], trace=made["execution_trace"])
     audited = _judge_case(made, make_model(honest, made))
-    assert [step.status for step in audited.steps] == [step.status for step in ruled.steps]
+    for step, answer in zip(audited.steps, answered.steps, strict=True):
+        if step.status is not answer.status:
+            assert answer.status is Status.EXECUTED
+            assert step.status is Status.PARTIAL
+            assert "not found" in step.note
 
 
 @given(case=CASES)
