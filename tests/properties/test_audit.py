@@ -145,9 +145,8 @@ def test_no_step_is_better_than_the_model_says_and_worse_only_with_a_note(case: 
     audited = _judge_case(made, make_model(honest, made))
     for step, answer in zip(audited.steps, answered.steps, strict=True):
         if step.status is not answer.status:
-            assert answer.status is Status.EXECUTED
-            assert step.status is Status.PARTIAL
-            assert "not found" in step.note
+            assert step.status is not Status.EXECUTED or answer.status is Status.OUT_OF_ORDER
+            assert step.note or step.status is Status.OUT_OF_ORDER
 
 
 @given(case=CASES)
