@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.trace import DERIVED
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
+from planproof.readers.toolkit.python_repr import parse_repr
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
 
 SegmentKind: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
@@ -563,6 +564,9 @@ def parse_action_text(action: str) -> ToolCall | None:
         return strict
     if is_object(parse_embedded_json(_unfence(action))):
         return None
+    opening = _OBJECT.match(action)
+    if opening is not None:
+        return _parse_loose_object(action, opening.end())
     code = next(find_code_blocks(f"{action}\n```"), None) if action.startswith("```") else None
     if code is not None:
         return ToolCall(code.interpreter or code.language, text=code.code)
@@ -579,6 +583,24 @@ def parse_action_text(action: str) -> ToolCall | None:
     if name.endswith(";"):
         return ToolCall(name[:-1][:_MAX_NAME_LENGTH], text=rest.strip())
     return ToolCall(bare.split(None, 1)[0][:_MAX_NAME_LENGTH], text=bare)
+
+
+_OBJECT = re.compile(r"(?:```[ \t]{0,4}(?:json|action)?\s{0,8})?(?=\{)", re.IGNORECASE)
+_NAMED_TOOL = re.compile(
+    r"""["'](?:action|tool|tool_name|name|function)["']\s{0,8}:\s{0,8}["']([\w.\- ]{1,80})["']"""
+)
+
+
+def _parse_loose_object(action: str, start: int) -> ToolCall | None:
+    """Parse an object that is not valid JSON: followed by text, cut off, or as Python prints it.
+
+    If only the name of the tool can be found, the rest is kept as text.
+    """
+    parsed = parse_repr(action, start)
+    if parsed is not None and is_object(parsed.value):
+        return parse_call(parsed.value)
+    named = _NAMED_TOOL.search(action, start)
+    return None if named is None else ToolCall(named[1], text=action[start:].rstrip("` \n"))
 
 
 _MARK = r"(?:[ xX✓✔✗✘→>~!\-✅❌⏳]\ufe0f?|->|)"

@@ -180,6 +180,37 @@ def test_variants_of_written_calls(text: str, call: tuple[str, Any, str]) -> Non
     assert calls(text) == [call]
 
 
+LOOSE_OBJECTS: list[Any] = [
+    (
+        'Action: ```json\n{"action": "search", "action_input": {"q": "x"}}```\nLet us see.',
+        ("search", {"q": "x"}, ""),
+    ),
+    (
+        "Action:\n```\n{'action': 'search', 'action_input': {'q': None}}\n```",
+        ("search", {"q": None}, ""),
+    ),
+    (
+        'Action:\n```json\n{"action": "search", "action_input": {"q": "x',
+        ("search", None, '{"action": "search", "action_input": {"q": "x'),
+    ),
+    (
+        'Action: {"action": "Final Answer", "action_input": "the "one" here"}',
+        ("Final Answer", None, '{"action": "Final Answer", "action_input": "the "one" here"}'),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "call"), LOOSE_OBJECTS)
+def test_an_action_that_is_an_object_but_not_valid_json(
+    text: str, call: tuple[str, Any, str]
+) -> None:
+    assert calls(f"Thought: look it up\n{text}") == [call]
+
+
+def test_an_object_that_names_no_tool_is_not_a_call() -> None:
+    assert calls('Thought: hm\nAction: ```json\n{"answer": "x"}``` as said') == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
