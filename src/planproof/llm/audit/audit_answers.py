@@ -153,6 +153,8 @@ def merge_claims(claims: Sequence[Claims]) -> Claims:
     counts: none of them saw all of it (`find_split_steps`). An extra in one window may belong to a
     step that began in another; it stays an extra.
     """
+    if len(claims) == 1:
+        return claims[0]
     steps: dict[str, Claim] = {}
     extras: dict[str, ClaimedExtra] = {}
     for window_claims in claims:

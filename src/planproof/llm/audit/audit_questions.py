@@ -154,6 +154,7 @@ class Auditor:
             {} if options.contract is None else read_contract_kinds(options.contract)
         )
         self._equal: frozenset[Equation] | None = None
+        self._last_verified: tuple[Claims, VerifiedClaims] | None = None
 
     async def ask(self) -> AuditResponse:
         """Ask all questions and return the claims; `ModelFailed` if one gets no answer."""
@@ -181,6 +182,17 @@ class Auditor:
 
     def verify_claims(self, claims: Claims) -> VerifiedClaims:
         """Verify claims; settled steps and extras are kept as they are."""
+        # Most answers are verified three times: for a second question, equations, and the findings.
+        # The result is the same unless it depends on equations, which are confirmed in between.
+        if self._last_verified is not None:
+            last, verified = self._last_verified
+            if claims is last and not verified.equations:
+                return verified
+        verified = self._verify(claims)
+        self._last_verified = claims, verified
+        return verified
+
+    def _verify(self, claims: Claims) -> VerifiedClaims:
         if self._scope is None:
             return self._verifier.verify(claims, self._kinds, equal=self._equal)
         return self._verifier.verify(
