@@ -39,7 +39,7 @@ class Costs(NamedTuple):
 
 LOW_OVERLAP_COSTS = Costs(skip=270, unassigned_action=390, unassigned_message=140, jump=70)
 HIGH_OVERLAP_COSTS = Costs(skip=200, unassigned_action=180, unassigned_message=140, jump=70)
-_DISORDER_COST = 200
+_DISORDER_COST = 300
 """What another order of the steps must gain over plan order, in hundredths."""
 _LOW_OVERLAP = 0.22
 _HIGH_OVERLAP = 0.36
@@ -76,10 +76,6 @@ class Alignment:
         object.__setattr__(
             self, "started_steps", [step for step, indices in enumerate(self.assigned) if indices]
         )
-
-    def best_score(self, step: int) -> int:
-        """Return the highest score of any event for this step."""
-        return max([row[step] for row in self.scores], default=0)
 
 
 def align(
