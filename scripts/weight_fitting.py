@@ -85,6 +85,13 @@ def fit_correctness(
     }
 
 
+def predict_correctness(fitted: dict[str, float], features: tuple[float, ...]) -> float:
+    """Return the probability that a finding is right; the features in the order of the fit."""
+    bias, *weights = fitted.values()
+    total = bias + sum(w * value for w, value in zip(weights, features, strict=True))
+    return float(1 / (1 + np.exp(-total)))
+
+
 def fit_by_group(
     cases: Iterable[LabelledCase], fit: Callable[[str], Weights]
 ) -> dict[str, Weights]:

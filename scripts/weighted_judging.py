@@ -7,7 +7,6 @@ from typing import Any
 from unittest.mock import patch
 
 from planproof.checking.alignment import Alignment, align
-from planproof.checking.confidence import compute_extra_features, compute_step_features
 from planproof.checking.rules import Rules
 from planproof.checking.similarity import Weights, compute_similarity
 from planproof.core.content import Content
@@ -42,18 +41,6 @@ class JudgedLabelledCase:
                 for extra in self.findings.extras
             ],
         }
-
-    def compute_step_features(self, step: int) -> dict[str, float]:
-        """Return the features that predict whether the finding on a step is right."""
-        return compute_step_features(
-            step, self.case.requirements[step], self.alignment, self.case.candidates
-        )
-
-    def compute_extra_features(self, event: str) -> dict[str, float]:
-        """Return the features that predict whether an extra is right."""
-        rows = zip(self.case.candidates, self.alignment.scores, strict=True)
-        scores = [max(row, default=0) for candidate, row in rows if candidate.event.id == event]
-        return compute_extra_features(scores, self.alignment.lexical_overlap)
 
 
 def judge_with_weights(weights: Weights, case: LabelledCase) -> JudgedLabelledCase:

@@ -20,26 +20,8 @@ FIELDS = {"reader", "made_by", "kinds", "actions", "plan", "plan_before_acting",
 ROW = {"name", "holds", "output", "status", "parent"}
 DEDICATED = [name for name in list_readers() if name not in {"general", "records"}]
 
-# What the rules still get wrong; each says why, and is gone once they get it right.
-MISJUDGED = {
-    "autogen-swarm": "to say that a parcel is refunded passes for sending one",
-}
-
 every_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
 every_example = pytest.mark.parametrize("golden", EXAMPLES, ids=lambda golden: golden.name)
-every_case = pytest.mark.parametrize(
-    "golden",
-    [
-        pytest.param(
-            golden,
-            id=golden.name,
-            marks=[pytest.mark.xfail(reason=MISJUDGED[golden.name], raises=AssertionError)]
-            if golden.name in MISJUDGED
-            else [],
-        )
-        for golden in EXAMPLES
-    ],
-)
 
 
 def _row(event: Event, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +89,7 @@ def test_the_plan_is_found_where_it_was_declared(golden: Golden) -> None:
     assert (found and found.before_acting) == expected["plan_before_acting"]
 
 
-@every_case
+@every_example
 def test_an_example_is_judged_as_it_says(golden: Golden) -> None:
     task, plan = golden.folder / "task.txt", golden.folder / "plan.txt"
     verdict = evaluate(task=task, plan=plan, trace=golden.file)

@@ -35,15 +35,12 @@ class Costs(NamedTuple):
     unassigned_action: int
     unassigned_message: int
     jump: int
-    disorder: int
 
 
-LOW_OVERLAP_COSTS = Costs(
-    skip=270, unassigned_action=390, unassigned_message=140, jump=70, disorder=460
-)
-HIGH_OVERLAP_COSTS = Costs(
-    skip=200, unassigned_action=180, unassigned_message=140, jump=70, disorder=360
-)
+LOW_OVERLAP_COSTS = Costs(skip=270, unassigned_action=390, unassigned_message=140, jump=70)
+HIGH_OVERLAP_COSTS = Costs(skip=200, unassigned_action=180, unassigned_message=140, jump=70)
+_DISORDER_COST = 300
+"""What another order of the steps must gain over plan order, in hundredths."""
 _LOW_OVERLAP = 0.22
 _HIGH_OVERLAP = 0.36
 MAX_CLAIM_SCORE = -100
@@ -80,10 +77,6 @@ class Alignment:
             self, "started_steps", [step for step, indices in enumerate(self.assigned) if indices]
         )
 
-    def best_score(self, step: int) -> int:
-        """Return the highest score of any event for this step."""
-        return max([row[step] for row in self.scores], default=0)
-
 
 def align(
     candidates: Sequence[Candidate],
@@ -104,18 +97,15 @@ def align(
         0 if candidate.is_print_only else cost_by_kind.get(candidate.event.kind, 0)
         for candidate in candidates
     ]
-    step_by_candidate = monotonic = align_monotonic(
+    monotonic = align_monotonic(
         scores, leave_costs, costs.skip, len(requirements), in_progress=in_progress
     ).step_by_event
-    is_disordered = _bound_gain(scores, leave_costs, monotonic) > costs.disorder
-    if is_disordered:
-        any_order = align_any_order(
-            scores, leave_costs, costs.jump, len(requirements)
-        ).step_by_event
-        is_disordered = (
-            _compute_gain(candidates, scores, leave_costs, any_order, monotonic) > costs.disorder
+    reordered = None
+    if _bound_gain(scores, leave_costs, monotonic) > _DISORDER_COST:
+        reordered = _align_reordered(
+            _level_repeats(candidates, scores), leave_costs, costs, len(requirements)
         )
-        step_by_candidate = any_order if is_disordered else monotonic
+    step_by_candidate = monotonic if reordered is None else reordered
     candidates_by_step: list[list[int]] = [[] for _ in requirements]
     for index, step in enumerate(step_by_candidate):
         if step >= 0:
@@ -132,7 +122,7 @@ def align(
         candidates_by_step[:started] if in_progress else candidates_by_step, scores, candidates
     )
     return Alignment(
-        candidates_by_step, unassigned, scores, not is_disordered, similarity.lexical_overlap
+        candidates_by_step, unassigned, scores, reordered is None, similarity.lexical_overlap
     )
 
 
@@ -145,27 +135,49 @@ def _bound_gain(scores: list[list[int]], leave_costs: list[int], monotonic: list
     )
 
 
-def _compute_gain(
-    candidates: Sequence[Candidate],
-    scores: list[list[int]],
-    leave_costs: list[int],
-    any_order: list[int],
-    monotonic: list[int],
-) -> float:
-    """Return the gain of the any-order alignment in actions and messages; an event counts once.
+def _align_reordered(
+    scores: list[list[int]], leave_costs: list[int], costs: Costs, step_count: int
+) -> list[int] | None:
+    """Return the alignment to the steps in another order, or None if it gains too little.
 
-    Repeated actions do not count, since any of them may be the one the step means.
+    The order is that in which an alignment with jumps starts the steps; a step that it does not
+    start stays after the one before it. Both orders are then scored in the same way, so that
+    jumping back and forth between similar steps gains nothing.
     """
-    gains: dict[str, list[int]] = {}
-    repeated = frozenset[int]().union(*find_repeats(candidates))
-    for index, (row, cost) in enumerate(zip(scores, leave_costs, strict=True)):
-        if cost and index not in repeated:
-            any_order_step, monotonic_step = any_order[index], monotonic[index]
-            gain = (row[any_order_step] if any_order_step >= 0 else -cost) - (
-                row[monotonic_step] if monotonic_step >= 0 else -cost
-            )
-            gains.setdefault(candidates[index].event.id, []).append(gain)
-    return sum(sum(event_gains) / len(event_gains) for event_gains in gains.values())
+    jumping = align_any_order(scores, leave_costs, costs.jump, step_count).step_by_event
+    starts: dict[int, int] = {}
+    for index, step in enumerate(jumping):
+        if step >= 0:
+            starts.setdefault(step, index)
+    at = -1
+    positions: list[tuple[int, int]] = []
+    for step in range(step_count):
+        at = starts.get(step, at)
+        positions.append((at, step))
+    order = [step for _, step in sorted(positions)]
+    if order == list(range(step_count)):
+        return None
+    planned = align_monotonic(scores, leave_costs, costs.skip, step_count)
+    permuted_scores = [[row[step] for step in order] for row in scores]
+    permuted = align_monotonic(permuted_scores, leave_costs, costs.skip, step_count)
+    if permuted.score - planned.score <= _DISORDER_COST:
+        return None
+    return [order[step] if step >= 0 else -1 for step in permuted.step_by_event]
+
+
+def _level_repeats(candidates: Sequence[Candidate], scores: list[list[int]]) -> list[list[int]]:
+    """Return the scores with the best ones of equal calls for each: any of them may be meant."""
+    calls: dict[tuple[str | None, str], list[int]] = {}
+    for index, candidate in enumerate(candidates):
+        if candidate.event.kind is Kind.ACTION:
+            calls.setdefault((candidate.event.name, candidate.call_text), []).append(index)
+    levelled = list(scores)
+    for indices in calls.values():
+        if len(indices) > 1:
+            best = [max(column) for column in zip(*(scores[i] for i in indices), strict=True)]
+            for index in indices:
+                levelled[index] = best
+    return levelled
 
 
 def _interpolate_costs(lexical_overlap: float) -> Costs:

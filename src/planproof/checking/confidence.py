@@ -1,6 +1,6 @@
 """Estimate the confidence of a finding: the share of similar findings right on labelled cases.
 
-A few features per finding type are fitted by `scripts/fit_weights.py`, on cases that the judge's
+A few features per finding type are fitted by `scripts/fit_weights.py`, on sources that the judge's
 weights had not seen. A finding type whose features do not predict whether it is right has none,
 only its share.
 """
@@ -11,26 +11,19 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from math import exp
+from math import exp, log
 
 from planproof.checking.alignment import Alignment
 from planproof.checking.candidates import Candidate
 from planproof.checking.requirements import Requirement
-from planproof.core.trace import UNVERIFIED, Event, Kind
+from planproof.core.trace import UNVERIFIED, Event
 
 CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
-    "executed": (
-        "min_score",
-        "word_coverage",
-        "word_count",
-        "found_values",
-        "missing_values",
-        "lexical_overlap",
-    ),
-    "missing": ("word_count", "missing_values", "lexical_overlap"),
+    "executed": ("word_coverage", "word_count", "found_values", "lexical_overlap"),
+    "missing": ("word_count", "lexical_overlap"),
     "partial": (),
-    "ambiguous": (),
-    "extra": ("best_score", "lexical_overlap"),
+    "ambiguous": ("word_count", "lexical_overlap"),
+    "extra": ("step_count", "lexical_overlap"),
 }
 """The features that predict whether a finding of each type is right."""
 _DIGITS = 2
@@ -57,37 +50,32 @@ def compute_step_features(
 ) -> dict[str, float]:
     """Compute the features that predict whether a finding on this step is right.
 
-    `min_score` is the lowest score of an action assigned to the step, in hundreds, `word_coverage`
-    the share of the step's stems that its events contain, and `word_count` is in tens. Of the
-    step's values, `found_values` occur in its events (at most two are counted), `missing_values` do
-    not.
+    `word_coverage` is the share of the step's stems that its events contain, `word_count` is in
+    tens, and `found_values` is how many of the step's values occur in its events, at most two.
     """
-    scores: list[int] = []
     calls: list[str] = []
     stems = unseen = requirement.stems
     for i in alignment.assigned[step]:
-        candidate = candidates[i]
-        unseen -= candidate.terms
-        calls.append(candidate.call_text)
-        if candidate.event.kind is Kind.ACTION:
-            scores.append(alignment.scores[i][step])
+        unseen -= candidates[i].terms
+        calls.append(candidates[i].call_text)
     found_values = [value for value in requirement.values if value.occurs_in_any(calls)]
     return {
-        "min_score": (min(scores) if scores else alignment.best_score(step)) / 100,
         "word_coverage": (len(stems) - len(unseen)) / len(stems) if stems else 0.0,
         "word_count": len(requirement.words) / 10,
         "found_values": min(len(found_values), _MAX_VALUES),
-        "missing_values": len(requirement.values) - len(found_values),
         "lexical_overlap": alignment.lexical_overlap,
     }
 
 
-def compute_extra_features(scores: Sequence[int], lexical_overlap: float) -> dict[str, float]:
+def compute_extra_features(alignment: Alignment) -> dict[str, float]:
     """Compute the features that predict whether an uncovered action is extra.
 
-    `best_score` is its highest score for any step, in hundreds.
+    `step_count` is the logarithm of the number of steps: one of many probably covers the action.
     """
-    return {"best_score": max(scores, default=0) / 100, "lexical_overlap": lexical_overlap}
+    return {
+        "step_count": log(max(1, len(alignment.assigned))),
+        "lexical_overlap": alignment.lexical_overlap,
+    }
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planproof.checking.alignment import OTHER_CALL_SCORE, Alignment, find_repeats
+from planproof.checking.alignment import Alignment, find_repeats
 from planproof.checking.candidates import Candidate
 from planproof.checking.confidence import (
     cap_unverified,
@@ -51,7 +51,7 @@ def find_extras(
     uncovered = _find_uncovered_actions(candidates, alignment, covered) | _find_announced_extras(
         candidates, alignment, steps
     )
-    uncovered |= _find_idle_calls(candidates, alignment, trace, steps, covered)
+    uncovered |= _find_idle_calls(candidates, alignment, trace, covered)
     if not uncovered:
         return ()
     speakers = find_replies_to_user(trace)
@@ -84,7 +84,7 @@ def _find_uncovered_actions(
             closing = candidate.is_closing and not closed
             retried = index in repeating and event.name in failed
             minor = closing or retried or call in earlier_calls
-            confidence = _estimate_extra_confidence(alignment, index)
+            confidence = _estimate_extra_confidence(alignment)
             own = _UncoveredEvent(Severity.MINOR if minor else Severity.MAJOR, confidence)
             uncovered[event.id] = uncovered.get(event.parent or "", own)
             closed = closed or closing
@@ -98,14 +98,12 @@ def _find_idle_calls(
     candidates: Sequence[Candidate],
     alignment: Alignment,
     trace: Trace,
-    steps: Sequence[StepFinding],
     covered: set[str],
 ) -> dict[str, _UncoveredEvent]:
     """Find calls without effect that no step names, except those that only print."""
     compared = covered.union(candidate.event.id for candidate in candidates)
-    features = compute_extra_features([OTHER_CALL_SCORE] * len(steps), alignment.lexical_overlap)
     return {
-        event.id: _UncoveredEvent(Severity.MAJOR, estimate_confidence("extra", features))
+        event.id: _UncoveredEvent(Severity.MAJOR, _estimate_extra_confidence(alignment))
         for event in trace.events
         if event.id not in compared
         and find_idle_names(event) is not None
@@ -113,9 +111,8 @@ def _find_idle_calls(
     }
 
 
-def _estimate_extra_confidence(alignment: Alignment, index: int) -> float:
-    features = compute_extra_features(alignment.scores[index], alignment.lexical_overlap)
-    return estimate_confidence("extra", features)
+def _estimate_extra_confidence(alignment: Alignment) -> float:
+    return estimate_confidence("extra", compute_extra_features(alignment))
 
 
 def _find_announced_extras(
@@ -124,21 +121,21 @@ def _find_announced_extras(
     """Find announcements of additional work that share no word with any step."""
     # A long message is several candidates, but it is searched only once.
     texts_by_event = {
-        candidate.event.id: (index, candidate.event.text)
+        candidate.event.id: candidate.event.text
         for index, candidate in enumerate(candidates)
         if candidate.is_text_only and index not in alignment.assigned_indices
     }
     announcements = [
-        (event, index, extract_terms(sentence))
-        for event, (index, text) in texts_by_event.items()
+        (event, extract_terms(sentence))
+        for event, text in texts_by_event.items()
         for sentence in _find_additions(text)
     ]
     if not announcements:
         return {}
     planned = frozenset[str]().union(*(extract_terms(step.text) for step in steps))
     return {
-        event: _UncoveredEvent(Severity.MAJOR, _estimate_extra_confidence(alignment, index), words)
-        for event, index, words in announcements
+        event: _UncoveredEvent(Severity.MAJOR, _estimate_extra_confidence(alignment), words)
+        for event, words in announcements
         if planned.isdisjoint(words)
     }
 

@@ -97,13 +97,35 @@ def test_a_message_is_not_a_command_line() -> None:
     assert align_rows(plan, [said("a.txt; b.txt")], [[GOOD, POOR]]).assigned == [[0], []]
 
 
-def test_a_missing_step_is_looked_for_elsewhere() -> None:
+def test_a_step_done_too_early_explains_more_in_another_order() -> None:
     fits = [[BAD, BAD, FAIR], [GOOD, BAD, BAD], [BAD, GOOD, BAD]]
     found = align_rows(PLAN, [C, A, B], fits)
-    assert found.assigned == [[1], [2], [0]]
-    assert found.is_monotonic
+    assert (found.assigned, found.is_monotonic) == ([[1], [2], [0]], False)
+    fits[0][2] = BAD
+    found = align_rows(PLAN, [C, A, B], fits)
+    assert (found.assigned, found.is_monotonic) == ([[1], [2], []], True)
+
+
+def test_a_missing_step_is_looked_for_outside_its_neighbours() -> None:
+    fits = [[GOOD, BAD, FAIR], [BAD, GOOD, BAD], [BAD, GOOD, BAD]]
+    found = align_rows(PLAN, [A, B, C], fits)
+    assert (found.assigned, found.is_monotonic) == ([[0], [1, 2], [0]], True)
     fits[0][2] = 10
-    assert align_rows(PLAN, [C, A, B], fits).assigned == [[1], [2], []]
+    assert align_rows(PLAN, [A, B, C], fits).assigned == [[0], [1, 2], []]
+
+
+def test_an_unstarted_step_stays_after_the_one_before_it() -> None:
+    fits = [[BAD, BAD, BAD, GOOD], [GOOD, BAD, BAD, BAD], [BAD, BAD, GOOD, BAD]]
+    found = align_rows([*PLAN[:1], "Do delta to d.txt", *PLAN[1:]], [C, A, B], fits)
+    assert (found.assigned, found.is_monotonic) == ([[1], [], [2], [0]], False)
+
+
+def test_equal_calls_explain_no_other_order() -> None:
+    poll, other = did("poll", "1", job="a"), did("poll", "2", job="b")
+    plan = ["Poll the job", "Poll the job again"]
+    crossed = [[BAD, GOOD], [GOOD, BAD]]
+    assert align_rows(plan, [poll, poll], crossed).is_monotonic
+    assert not align_rows(plan, [poll, other], crossed).is_monotonic
 
 
 def test_without_events_nothing_is_explained() -> None:

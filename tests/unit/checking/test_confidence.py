@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from planproof.checking.alignment import align
+from planproof.checking.alignment import Alignment, align
 from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
     compute_extra_features,
@@ -36,14 +36,11 @@ def test_it_is_a_share_with_two_digits(sort: str) -> None:
 @pytest.mark.parametrize(
     ("sort", "sign", "rises"),
     [
-        ("executed", "min_score", True),
         ("executed", "word_coverage", True),
         ("executed", "found_values", True),
-        ("executed", "missing_values", False),
         ("executed", "word_count", False),
-        ("missing", "missing_values", True),
         ("missing", "word_count", True),
-        ("extra", "best_score", False),
+        ("extra", "step_count", False),
     ],
 )
 def test_what_makes_a_finding_surer(sort: str, sign: str, *, rises: bool) -> None:
@@ -60,16 +57,19 @@ def test_step_features_come_from_its_events() -> None:
         compute_step_features(k, step, explanation, found) for k, step in enumerate(steps)
     )
 
-    assert (read["found_values"], read["missing_values"]) == (1, 1)
+    assert (read["found_values"], told["found_values"]) == (1, 0)
     assert 0 < read["word_coverage"] < 1
-    assert read["min_score"] == explanation.scores[0][0] / 100
-    assert told["min_score"] == explanation.best_score(1) / 100
     assert read["lexical_overlap"] == told["lexical_overlap"] == explanation.lexical_overlap
 
 
-def test_an_extra_is_known_by_the_step_that_it_fits_best() -> None:
-    assert compute_extra_features([-300, 50], 0.4) == {"best_score": 0.5, "lexical_overlap": 0.4}
-    assert compute_extra_features([], 0.0)["best_score"] == 0
+def test_one_of_many_steps_probably_covers_an_action() -> None:
+    counts = [
+        compute_extra_features(Alignment([[]] * steps, [0], [[0] * steps], is_monotonic=True))
+        for steps in (0, 1, 2, 9)
+    ]
+    assert [features["step_count"] for features in counts[:2]] == [0, 0]
+    sure = [estimate_confidence("extra", features) for features in counts]
+    assert sure[1] > sure[2] > sure[3]
 
 
 READ = did("read_file", path="report-12.txt")

@@ -103,7 +103,7 @@ def test_a_passed_step_is_suspected_until_it_is_made_up_for() -> None:
     assert [(d.certainty, d.kind, d.step) for d in told] == [("suspected", "missing", "2")]
     assert monitor.ceiling == 1.0
     (too_early,) = monitor.observe(COPY)
-    assert (too_early.kind, too_early.event) == ("extra", "e2")
+    assert (too_early.kind, too_early.event) == ("out_of_order", "e2")
     assert monitor.deviations == (too_early,)
 
 

@@ -403,18 +403,14 @@ class ClaimVerifier:
         return self.citations.resolve(event.id, claimed.quote)
 
     def _build_text_extra(self, event: Event, evidence: Evidence, claimed: ClaimedExtra) -> Extra:
-        alignment = self._analysis.alignment
-        candidates = self.citations.candidates(event.id)
-        scores = [score for candidate in candidates for score in alignment.scores[candidate]]
+        features = compute_extra_features(self._analysis.alignment)
         return Extra(
             event=event.id,
             pointer=evidence.pointer,
             quote=evidence.quote,
             what=event.name or event.kind.value,
             severity=Severity.MINOR if claimed.minor else Severity.MAJOR,
-            confidence=estimate_confidence(
-                "extra", compute_extra_features(scores, alignment.lexical_overlap)
-            ),
+            confidence=estimate_confidence("extra", features),
         )
 
     def _sort_events(self, events: set[str]) -> list[str]:
