@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -113,7 +114,9 @@ def open_text_output(output: Path | None) -> Generator[TextIO, None, None]:
 def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
     """Open standard output, or a file written atomically.
 
-    If writing is interrupted, the incomplete output stays next to the file as `FILE.partial`.
+    If writing is interrupted, the incomplete output stays next to the file as `FILE.PID.partial`,
+    so two commands with the same output don't mix theirs. Only its owner can read a new file, like
+    the store, because it contains text of the trace; a file that is replaced keeps its mode.
     """
     if output is None or _is_standard_output(output):
         yield sys.stdout.buffer
@@ -122,16 +125,30 @@ def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
     target = output.resolve()
     # Devices and pipes can't be replaced by a file of the same name, nor should they be.
     is_atomic = not target.exists() or target.is_file()
-    partial = target.with_name(f"{target.name}.partial") if is_atomic else target
     try:
-        with partial.open("wb") as file:
+        if not is_atomic:
+            with target.open("wb") as file:
+                yield file
+            return
+        partial = locate_partial_output(target)
+        with open(partial, "wb", opener=_open_private) as file:
             yield file
-        if is_atomic:
-            partial.replace(target)
+        if target.exists():
+            partial.chmod(target.stat().st_mode & 0o777)
+        partial.replace(target)
     except OSError as error:
         raise InvalidInput(
             f"can't be written: {error.strerror}.", where=str(output), advice="Check the path."
         ) from error
+
+
+def locate_partial_output(output: Path) -> Path:
+    """Return where this process writes an output file until it is complete."""
+    return output.with_name(f"{output.name}.{os.getpid()}.partial")
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
 
 
 def _is_standard_output(output: Path | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from asyncio import sleep
 from collections import OrderedDict
 from http.cookies import CookieError, SimpleCookie
@@ -179,13 +180,16 @@ async def _read_form_body(receive: Receive) -> bytes:
 
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::[0-9]{1,5})?", re.ASCII)
+"""A host name or address, and an optional port."""
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
 def check_host(headers: Headers) -> None:
     """Refuse a request whose `Host` is not a loopback name, against DNS rebinding."""
     host = headers.get("host", "")
-    if not is_loopback(_strip_port(host)):
+    name = _HOST.fullmatch(host)
+    if name is None or not is_loopback(name[1]):
         raise RequestRefused(
             403,
             f"the host `{host}` is not a loopback address.",
@@ -206,13 +210,6 @@ def check_origin(method: str, headers: Headers) -> None:
     is_document = headers.get("sec-fetch-dest", "document") == "document"
     if not (is_navigation and is_document and method in SAFE_METHODS):
         raise _make_origin_error("Sec-Fetch-Site")
-
-
-def _strip_port(host: str) -> str:
-    """Return the host name of a `Host` header, without the port."""
-    if host.startswith("["):
-        return host.partition("]")[0][1:]
-    return host.partition(":")[0]
 
 
 def _make_origin_error(header: str) -> RequestRefused:
