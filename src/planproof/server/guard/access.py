@@ -15,10 +15,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from planproof.errors import PlanproofError
+from planproof.server.connection_limits import HEALTH_CHECKS_ONLY
 from planproof.server.guard import sign_in
 from planproof.server.guard.api_keys import Key, Role, hash_secret
+from planproof.server.guard.body_limits import mark_permitted
+from planproof.server.guard.request_log import get_client_address
 from planproof.server.guard.sign_in import Sessions
-from planproof.server.http_problems import RequestRefused, make_problem_response
+from planproof.server.http_problems import RequestRefused, ServerBusy, make_problem_response
 from planproof.server.pages.rendering import accepts_html, respond_to_error
 from planproof.server.server_settings import ServerSettings, is_loopback
 from planproof.server.services import Services
@@ -58,10 +61,13 @@ class AccessControl:
         """Return the response for a request that is not passed on, or None."""
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         check_origin(method, headers)
-        address = (scope.get("client") or ("unknown",))[0]
+        address = get_client_address(scope)
+        if path not in PATHS_WITHOUT_KEY and scope.get("state", {}).get(HEALTH_CHECKS_ONLY):
+            raise ServerBusy("too many connections are open.")
         if not self._needs_keys:
             check_host(headers)
             self._check_rate(f"address {address}")
+            mark_permitted(scope)
             return None
         if path in PATHS_WITHOUT_KEY and method in SAFE_METHODS:
             self._check_rate(f"address {address}")
@@ -76,6 +82,7 @@ class AccessControl:
         if key is None:
             return await self._respond_without_key(scope, bearer_key, address)
         scope.setdefault("state", {})["key"] = key.name
+        mark_permitted(scope)
         if path == sign_in.SIGN_OUT_PATH and method == "POST":
             self._sessions.end(session or "")
             return sign_in.make_sign_out_response()
