@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,9 +31,13 @@ from tests.timeouts import TIMEOUT_SECONDS
 from tests.virtual_time import VirtualTime
 
 MEGABYTE = 1024 * 1024
-LIMITS = {"body_bytes": 2 * MEGABYTE, "data_set_bytes": 3 * MEGABYTE, "connections": 20}
-PATIENT = {"header_timeout": TIMEOUT_SECONDS, "body_timeout": TIMEOUT_SECONDS}
-IMPATIENT = {"header_timeout": 0.5, "body_timeout": 1.0}
+LIMITS: dict[str, Any] = {
+    "body_bytes": 2 * MEGABYTE,
+    "data_set_bytes": 3 * MEGABYTE,
+    "connections": 20,
+}
+PATIENT: dict[str, Any] = {"header_timeout": TIMEOUT_SECONDS, "body_timeout": TIMEOUT_SECONDS}
+IMPATIENT: dict[str, Any] = {"header_timeout": 0.5, "body_timeout": 1.0}
 """For requests that must time out. Requests that must be answered go to a patient server."""
 JSON = {"Content-Type": "application/json"}
 POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
