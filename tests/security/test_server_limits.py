@@ -229,7 +229,7 @@ def test_a_request_beyond_the_limit_gets_retry_after_and_health_checks_are_answe
         for path in ("/v1/runs", "/", "/healthz/"):
             refused = get(f"{server.url}{path}")
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-        # Whoever takes the connections that are left, without a request, gives way.
+        # Connections without a request give way, also those above the limit.
         silent = [_connect(server) for _ in range(20)]
         for path in ("/healthz", "/readyz"):
             assert get(f"{server.url}{path}").status_code == 200
