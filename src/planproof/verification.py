@@ -71,6 +71,7 @@ _PLAN_NEEDED = (
 )
 _MODEL_FIELDS = ("cost", "rejected", "warnings", "samples", "panel")
 """Fields that only a judge that asked a model fills."""
+_MODEL_COVERAGE = ("shown", "shortened", "windows")
 
 
 def verify(
@@ -188,10 +189,16 @@ def _check_judge(verdict: Verdict) -> Iterator[str]:
     if verdict.judge is None:
         yield "/judge: missing; expected the judge that gave the verdict."
         return
+    if verdict.cause is not None:
+        yield _describe_difference("/cause", f"the outcome is {verdict.outcome}", None)
     name = verdict.judge.name
     if name == _RULES:
         filled = [field for field in _MODEL_FIELDS if getattr(verdict, field)]
         filled += ["judge/models"] if verdict.judge.models else []
+        coverage = verdict.coverage
+        filled += [
+            f"coverage/{field}" for field in _MODEL_COVERAGE if getattr(coverage, field, None)
+        ]
         yield from (f"/{field}: the judge `{name}` asks no model." for field in filled)
         if verdict.contract is not None:
             yield f"/contract: the judge `{name}` uses none."
@@ -365,6 +372,7 @@ def _check_plan_summary(verdict: Verdict, search: PlanSearch | None, plan: Plan)
     steps = verdict.plan.steps
     if search is None:
         origin = Origin.GIVEN if verdict.plan.origin not in set(Origin) else verdict.plan.origin
+        steps = len(plan.leaves) if plan.steps else steps
         expected = PlanSummary(origin=origin, steps=steps)
     else:
         expected = summarize_plan(plan, search, _get_in_force(verdict))
