@@ -134,19 +134,16 @@ def verify(
         return (*problems, *_check_model_score(parsed))
     events = _Events(trace, source, timeline)
     on_plan = _check_plan(parsed, plan) if plan is not None else ()
-    known_words = vocabulary or Vocabulary()
     judge: Judge | None = None
     if contract is None:
         unaccounted = _check_accounted(parsed, events)
-        if plan is not None and _get_judge_name(parsed) == _RULES:
-            judge = Rules(known_words)
+        judge = Rules(vocabulary or Vocabulary()) if plan is not None else None
     else:
         known = bind_metadata(contract, _get_metadata(verdict), variables or {})
+        judge = ContractJudge(contract, vocabulary or Vocabulary(), known)
         unaccounted = recheck_findings(
-            contract, trace, parsed.steps, parsed.extras, known_words, known
+            contract, trace, parsed.steps, parsed.extras, judge.vocabulary, known
         )
-        if _get_judge_name(parsed) == _CONTRACT:
-            judge = ContractJudge(contract, known_words, known)
     return (
         *problems,
         *on_plan,
@@ -154,7 +151,7 @@ def verify(
         *_check_extras(parsed, events),
         *unaccounted,
         *_check_score(parsed),
-        *(() if judge is None else _check_reproduced(parsed, judge, timeline)),
+        *_check_reproduced(parsed, judge, timeline),
     )
 
 
@@ -213,8 +210,12 @@ def _check_judge(verdict: Verdict) -> Iterator[str]:
         yield f"/contract: missing; the judge `{name}` uses one."
 
 
-def _check_reproduced(verdict: Verdict, judge: Judge, timeline: PlanTimeline) -> Iterator[str]:
-    """Compare the findings with those that a judge without a model makes now."""
+def _check_reproduced(
+    verdict: Verdict, judge: Judge | None, timeline: PlanTimeline
+) -> Iterator[str]:
+    """Compare the findings with those that the judge makes now, if it is the verdict's."""
+    if judge is None or judge.name != _get_judge_name(verdict):
+        return
     expected = _judge_again(judge, timeline)
     is_same = True
     for name, found, again in (
