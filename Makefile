@@ -10,6 +10,8 @@ FRAMEWORKS := $(notdir $(patsubst %/requirements.txt,%,$(wildcard tests/framewor
 ENVIRONMENT_OF_FRAMEWORKS := DEEPEVAL_TELEMETRY_OPT_OUT=YES LANGSMITH_TRACING=false
 # The inner layers: at least 95 % branch coverage.
 INNER := src/planproof/[a-z]*.py,src/planproof/checking/**,src/planproof/contracts/**,src/planproof/core/**,src/planproof/llm/audit/**,src/planproof/llm/prompting/**,src/planproof/llm/cascade.py,src/planproof/llm/panel.py,src/planproof/llm/prompt.py,src/planproof/monitor/**,src/planproof/planning/**,src/planproof/readers/**
+# What hostile input, kills and faults are tried on; `make test` runs these with fewer inputs.
+HOSTILE := tests/hostile tests/security $(addprefix tests/conformance/,test_killed_runs.py test_killed_server.py test_failing_stores.py test_faults.py test_images.py test_mcp.py test_forged_runs.py)
 EDGES := src/planproof/config.py
 
 # Deterministic examples; `HYPOTHESIS_PROFILE=long make test` tries 10,000 per property.
@@ -18,7 +20,7 @@ export HYPOTHESIS_PROFILE ?= ci
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check projection projection-record browser unit test test-ray test-frameworks bench bench-readers bench-models bench-deepeval bench-runs bench-contracts bench-server bench-pages picture docs quality quality-docs calibration demo examples lock clean
+.PHONY: help setup fmt check projection projection-record browser unit test hostile soak bill audit dead-code test-ray test-frameworks bench bench-readers bench-models bench-deepeval bench-runs bench-contracts bench-server bench-pages picture docs quality quality-docs calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +68,9 @@ test: $(READY) browser ## all tests, coverage of the inner layers, check
 	# Install the other environments while check is running.
 	$(MAKE) --jobs 2 --output-sync check $(RAY_READY) .venvs/deepeval/.ready .venvs/langgraph/.ready
 	$(MAKE) test-ray test-deepeval test-langgraph
+
+hostile: $(READY) ## hostile inputs in full: fuzz, bombs, kills, faults, tampered verdicts (under 15 minutes)
+	PLANPROOF_HOSTILE=full $(BIN)/pytest -n auto --dist worksteal $(HOSTILE)
 
 test-ray: $(RAY_READY) ## the Ray engine on a real Ray, in a separate environment (part of test)
 	# Every release of Ray raises warnings of its own.
@@ -117,6 +122,9 @@ bench-contracts: $(READY) ## benchmark one contract on 10,000 traces, against ru
 bench-server: $(READY) ## load-test the server: spans and verdicts per second, memory, refusals (eight minutes)
 	$(BIN)/python -m benchmarks.server
 
+soak: $(READY) ## send traces to the server for 20 minutes; fails if its memory grows
+	$(BIN)/python -m benchmarks.server --only-soak --soak 1200
+
 picture: $(READY) browser ## regenerate the pictures in the docs
 	$(BIN)/python -m scripts.draw_picture
 	$(BIN)/python -m scripts.draw_runs
@@ -144,6 +152,16 @@ lock: ## write uv.lock, and the requirements files from it (needs uv)
 	uv export --quiet --frozen --all-extras --no-extra ray --no-emit-project --output-file requirements-dev.txt
 	uv export --quiet --frozen --extra ray --extra zstd --no-default-groups --group tests-apart --no-emit-project --output-file requirements-ray.txt
 	for name in $(FRAMEWORKS); do uv export --quiet --frozen --no-default-groups --group $$name --no-emit-project --output-file tests/frameworks/$$name/requirements.txt || exit 1; done
+
+bill: ## write the bill of materials of a release, dist/planproof.cdx.json (CycloneDX; needs uv)
+	mkdir -p dist
+	uv export --quiet --frozen --all-extras --no-dev --preview-features sbom-export --format cyclonedx1.5 --output-file dist/planproof.cdx.json
+
+audit: ## look up known vulnerabilities of the locked versions (needs uv, and a network)
+	uv audit --frozen
+
+dead-code: ## list functions, classes and methods that nothing uses (needs uv)
+	uv tool run vulture | awk '/^src.* unused (function|class|method|property)/ { print; found = 1 } END { exit found }'
 
 clean: ## remove everything that make created
 	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache .projection

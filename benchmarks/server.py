@@ -1,6 +1,6 @@
 """`make bench-server`: spans and verdicts per second, latency, memory, and overload.
 
-    python -m benchmarks.server [--soak SECONDS] [--for SECONDS]
+    python -m benchmarks.server [--soak SECONDS] [--for SECONDS] [--only-soak]
 
 The client is a separate process (benchmarks.load). The baseline is a bare FastAPI application that
 echoes every body, with the same bodies and connections. A trace has 22 spans: a plan, ten model
@@ -20,6 +20,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from time import perf_counter, sleep
 from urllib.request import Request, urlopen
 
@@ -48,6 +49,10 @@ uvicorn.run(app, port=0, access_log=False)
 """
 _ADDRESS = re.compile(r"http://([\d.]+):(\d+)")
 _COLUMN_WIDTHS = (9, 8, 8, 9, 8, 8, 11)
+_LEVEL = 1.05
+"""Memory is level if its last fifth is at most this many times its second; the first warms up."""
+_SOAK_RATE = 40.0
+"""Traces per second, of which a soak test alone sends half."""
 _NO_LIMITS = ("--max-rate", "1000000", "--quiet-seconds", "0.5")
 
 
@@ -265,8 +270,9 @@ def measure_latency(folder: Path) -> None:
     )
 
 
-def measure_soak(folder: Path, seconds: float, rate: float) -> None:
-    """Print memory over time, at half the rate at which traces can be judged."""
+def measure_soak(folder: Path, seconds: float, rate: float) -> bool:
+    """Print memory over time, at half of a rate of traces; return whether it was level."""
+    write_bodies(folder / "single", [make_trace_body(0, seed) for seed in range(40)])
     load = LoadPlan(
         path="/v1/traces",
         content_type=PROTOBUF,
@@ -303,6 +309,13 @@ def measure_soak(folder: Path, seconds: float, rate: float) -> None:
     print(
         "peak memory in each fifth of the time:", ", ".join(f"{max(p):,.0f} MB" for p in parts if p)
     )
+    middles = [median(part) for part in parts if part]
+    is_level = middles[-1] <= _LEVEL * middles[1]
+    print(
+        f"median memory in each fifth: {', '.join(f'{mb:,.0f} MB' for mb in middles)}:",
+        "level" if is_level else "growing",
+    )
+    return is_level
 
 
 def measure_overload(folder: Path) -> None:
@@ -351,9 +364,12 @@ def main() -> None:
     options.add_argument(
         "--for", type=float, default=10.0, dest="each", help="duration of each row in seconds"
     )
+    options.add_argument("--only-soak", action="store_true", help="only the soak test")
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        if arguments.only_soak:
+            sys.exit(not measure_soak(folder, arguments.soak, _SOAK_RATE))
         rate = measure_throughput(folder, arguments.each)
         measure_latency(folder)
         measure_overload(folder)

@@ -1,4 +1,4 @@
-"""A server with limits as they are given, to be started as a process: STORE LIMITS-AS-JSON."""
+"""A server with given limits, to be started as a process: STORE LIMITS-AS-JSON [keys]."""
 
 from __future__ import annotations
 
@@ -15,4 +15,7 @@ def _announce(address: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(make_settings(sys.argv[1], limits=ServerLimits(**json.loads(sys.argv[2]))), _announce)
+    limits = ServerLimits(**json.loads(sys.argv[2]))
+    serve(
+        make_settings(sys.argv[1], limits=limits, require_keys=sys.argv[3:] == ["keys"]), _announce
+    )

@@ -83,9 +83,12 @@ def run_server(
     return _run_process([*words, *arguments], environment or {})
 
 
-def run_limited_server(store: str | Path, **limits: float) -> AbstractContextManager[ServerProcess]:
+def run_limited_server(
+    store: str | Path, *, require_keys: bool = False, **limits: float
+) -> AbstractContextManager[ServerProcess]:
     """A server that is held to these limits."""
-    return _run_process(["-m", "tests.limited_server", str(store), json.dumps(limits)], {})
+    words = ["-m", "tests.limited_server", str(store), json.dumps(limits)]
+    return _run_process([*words, "keys"] if require_keys else words, {})
 
 
 @contextmanager

@@ -28,7 +28,14 @@ from planproof.core.content import Content, Json
 from planproof.core.contract import Contract
 from planproof.core.digests import plan_digest, task_digest
 from planproof.core.finding import Findings
-from planproof.core.judge import PROMPT, AnyJudge, ContractChecker, Judgement, ModelJudge
+from planproof.core.judge import (
+    PROMPT,
+    AnyJudge,
+    ContractChecker,
+    Judgement,
+    ModelJudge,
+    WorkLimitExceeded,
+)
 from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
@@ -615,6 +622,8 @@ def _judge_failed(draft: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
     if isinstance(error, ModelFailed):
         _log.debug("the judge %s failed: %s", judge.name, error)
         return replace(failed, reason=f"{prefix}{error}", cause=error.cause.value, cost=error.usage)
+    if isinstance(error, WorkLimitExceeded):
+        return replace(failed, reason=f"{prefix}{error}", cause=error.cause)
     _log.debug("the judge %s failed", judge.name, exc_info=error)
     return replace(failed, reason=f"{prefix}{type(error).__name__}: {error}")
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
-from planproof.checking.contract_judge import bind_metadata
+from planproof.checking.contract_judge import (
+    ContractJudge,
+    bind_metadata,
+    summarize_contract,
+)
 from planproof.checking.contract_verification import recheck_findings
 from planproof.checking.effects import only_prints
 from planproof.checking.event_text import format_call
+from planproof.checking.plan_periods import judge_periods
+from planproof.checking.rules import Rules
 from planproof.checking.step_order import find_out_of_order
-from planproof.contracts.contract_file import contract_digest
 from planproof.contracts.text_values import contains_text
-from planproof.core.content import Json
+from planproof.core.content import Content, Json
 from planproof.core.contract import Contract
 from planproof.core.digests import plan_digest
 from planproof.core.finding import (
@@ -21,16 +27,23 @@ from planproof.core.finding import (
     EQUATED_CONFIDENCE,
     Evidence,
     Extra,
+    Findings,
     Status,
     StepFinding,
 )
 from planproof.core.json_values import is_object
-from planproof.core.judge import PROMPT
+from planproof.core.judge import PROMPT, Judge
 from planproof.core.plan import InForce, Origin, Plan
 from planproof.core.pointer import resolve
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import Kind, Trace
-from planproof.core.verdict import Outcome, PlanSummary, Verdict, validate_verdict
+from planproof.core.verdict import (
+    ContractSummary,
+    Outcome,
+    PlanSummary,
+    Verdict,
+    validate_verdict,
+)
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import PlanproofError
 from planproof.planning.find_plan import find_declared_plan
@@ -51,6 +64,14 @@ from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 _NOT_READ = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
 _LOST = frozenset({Status.PARTIAL, Status.MISSING, Status.AMBIGUOUS})
+_RULES, _CONTRACT, _AUDIT = "rules", "contract", "audit"
+_PLAN_NEEDED = (
+    "the plan was not passed, so the steps were not compared with it and the findings of `rules` "
+    "were not reproduced"
+)
+_MODEL_FIELDS = ("cost", "rejected", "warnings", "samples", "panel")
+"""Fields that only a judge that asked a model fills."""
+_MODEL_COVERAGE = ("shown", "shortened", "windows")
 
 
 def verify(
@@ -68,7 +89,9 @@ def verify(
     If `plan` is given, the steps are compared with it; a plan found in the trace is located again
     for the comparison. A verdict by a contract needs the `contract`, and the `variables` that were
     passed for judging: its conditions, extras and order are evaluated again. `vocabulary` and
-    `profiles` must be those used for judging.
+    `profiles` must be those used for judging. The findings of `rules`, if the plan is known, and of
+    `contract` are compared with those that these judges make now; the findings of others can't be
+    reproduced.
     """
     parsed = validate_verdict(verdict)
     if isinstance(parsed, tuple):
@@ -106,16 +129,20 @@ def verify(
     problems = (*problems, *_check_understood(parsed, trace, plan_given=search is None))
     if parsed.outcome is not Outcome.SCORED:
         return (*problems, *_check_unscored(parsed), *_check_unjudgeable(parsed, trace))
+    problems = (*problems, *_check_judge(parsed))
     if _has_no_findings(parsed):
         return (*problems, *_check_model_score(parsed))
     events = _Events(trace, source, timeline)
     on_plan = _check_plan(parsed, plan) if plan is not None else ()
+    judge: Judge | None = None
     if contract is None:
         unaccounted = _check_accounted(parsed, events)
+        judge = Rules(vocabulary or Vocabulary()) if plan is not None else None
     else:
         known = bind_metadata(contract, _get_metadata(verdict), variables or {})
+        judge = ContractJudge(contract, vocabulary or Vocabulary(), known)
         unaccounted = recheck_findings(
-            contract, trace, parsed.steps, parsed.extras, vocabulary or Vocabulary(), known
+            contract, trace, parsed.steps, parsed.extras, judge.vocabulary, known
         )
     return (
         *problems,
@@ -124,7 +151,119 @@ def verify(
         *_check_extras(parsed, events),
         *unaccounted,
         *_check_score(parsed),
+        *_check_reproduced(parsed, judge, timeline),
     )
+
+
+def explain_limits(verdict: Json, *, plan_given: bool) -> str | None:
+    """Return what `verify` can't check about a scored verdict; None if it was reproduced.
+
+    `plan_given` is true if the plan is passed to `verify`.
+    """
+    parsed = validate_verdict(verdict)
+    if isinstance(parsed, tuple) or parsed.outcome is not Outcome.SCORED:
+        return None
+    name = _get_judge_name(parsed)
+    if name == PROMPT:
+        return "the score and the reason are a model's; only their form was checked"
+    if name == _RULES:
+        is_plan_known = plan_given or (parsed.plan is not None and parsed.plan.event is not None)
+        return None if is_plan_known else _PLAN_NEEDED
+    if name == _CONTRACT:
+        return None
+    return (
+        f"the findings of the judge `{name}` can't be reproduced; only their evidence, order and "
+        "score were checked"
+    )
+
+
+def _get_judge_name(verdict: Verdict) -> str | None:
+    return verdict.judge and verdict.judge.name
+
+
+def _check_judge(verdict: Verdict) -> Iterator[str]:
+    """Check that the verdict has what its judge fills in, and nothing that only others do."""
+    if verdict.judge is None:
+        yield "/judge: missing; expected the judge that gave the verdict."
+        return
+    if verdict.cause is not None:
+        yield _describe_difference("/cause", f"the outcome is {verdict.outcome}", None)
+    name = verdict.judge.name
+    if name == _RULES:
+        filled = [field for field in _MODEL_FIELDS if getattr(verdict, field)]
+        filled += ["judge/models"] if verdict.judge.models else []
+        coverage = verdict.coverage
+        filled += [
+            f"coverage/{field}" for field in _MODEL_COVERAGE if getattr(coverage, field, None)
+        ]
+        yield from (f"/{field}: the judge `{name}` asks no model." for field in filled)
+        if verdict.contract is not None:
+            yield f"/contract: the judge `{name}` uses none."
+    elif name in (PROMPT, _AUDIT):
+        if not verdict.judge.models:
+            yield f"/judge/models: missing; the judge `{name}` asks a model."
+        if verdict.cost is None:
+            yield f"/cost: missing; the judge `{name}` asks a model."
+        if verdict.coverage is None or verdict.coverage.shown is None:
+            yield f"/coverage/shown: missing; the judge `{name}` shows events to a model."
+    elif name == _CONTRACT and verdict.contract is None:
+        yield f"/contract: missing; the judge `{name}` uses one."
+
+
+def _check_reproduced(
+    verdict: Verdict, judge: Judge | None, timeline: PlanTimeline
+) -> Iterator[str]:
+    """Compare the findings with those that the judge makes now, if it is the verdict's."""
+    if judge is None or judge.name != _get_judge_name(verdict):
+        return
+    expected = _judge_again(judge, timeline)
+    is_same = True
+    for name, found, again in (
+        ("steps", verdict.steps, expected.steps),
+        ("extras", verdict.extras, expected.extras),
+    ):
+        if len(found) != len(again):
+            is_same = False
+            yield _describe_difference(
+                f"/{name}", f"{len(found)} findings", f"{len(again)} by `{judge.name}`"
+            )
+            continue
+        for index, (one, other) in enumerate(zip(found, again, strict=True)):
+            for field in fields(one):
+                values = getattr(one, field.name), getattr(other, field.name)
+                if not _are_equal(*values):
+                    is_same = False
+                    yield _describe_difference(
+                        f"/{name}/{index}/{field.name}",
+                        f"`{judge.name}` finds another value",
+                        _shorten(str(values[1])),
+                    )
+    if not is_same and verdict.judge and verdict.judge.fingerprint != judge.fingerprint:
+        yield (
+            "/judge/fingerprint: the verdict is from another version of planproof, or was given "
+            "with other settings; judge the case again."
+        )
+
+
+def _are_equal(one: object, other: object) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, abs_tol=1e-9)
+    return one == other
+
+
+def _judge_again(judge: Judge, timeline: PlanTimeline) -> Findings:
+    if len(timeline.plans) == 1:
+        return judge.judge(Content(""), timeline.last_plan, timeline.trace)
+
+    async def judge_period(plan: Plan, trace: Trace) -> Findings:
+        return judge.judge(Content(""), plan, trace)
+
+    work = judge_periods(timeline, judge_period)
+    try:
+        work.send(None)
+    except StopIteration as finished:
+        return finished.value
+    raise RuntimeError("a judge that is not asynchronous waited for something")
 
 
 def _check_inputs(verdict: Verdict, source: Source) -> Iterator[str]:
@@ -145,12 +284,14 @@ def _check_contract(verdict: Verdict, contract: Contract | None) -> Iterator[str
             yield "/contract: missing; the verdict was not given by a contract."
     elif contract is None:
         yield "/contract: pass the contract to verify this verdict (--contract FILE)."
-    elif verdict.contract.digest != contract_digest(contract):
-        yield _describe_difference(
-            "/contract/digest",
-            "the verdict was given by another contract",
-            contract_digest(contract),
-        )
+    else:
+        expected = summarize_contract(contract)
+        for field in fields(ContractSummary):
+            value: object = getattr(expected, field.name)
+            if getattr(verdict.contract, field.name) != value:
+                yield _describe_difference(
+                    f"/contract/{field.name}", "the verdict was given by another contract", value
+                )
 
 
 def _get_metadata(verdict: Json) -> Mapping[str, object]:
@@ -232,6 +373,7 @@ def _check_plan_summary(verdict: Verdict, search: PlanSearch | None, plan: Plan)
     steps = verdict.plan.steps
     if search is None:
         origin = Origin.GIVEN if verdict.plan.origin not in set(Origin) else verdict.plan.origin
+        steps = len(plan.leaves) if plan.steps else steps
         expected = PlanSummary(origin=origin, steps=steps)
     else:
         expected = summarize_plan(plan, search, _get_in_force(verdict))
@@ -450,8 +592,6 @@ def _check_accounted(verdict: Verdict, events: _Events) -> Iterator[str]:
 
 def _check_score(verdict: Verdict) -> Iterator[str]:
     """Check score, level, nearest better outcome and reason against the findings."""
-    if verdict.judge is None:
-        yield "/judge: missing; expected the judge that gave the verdict."
     computed = compute_score(verdict.findings)
     if verdict.score != computed:
         yield _describe_difference("/score", "does not follow from the findings", computed)

@@ -42,6 +42,7 @@ _MARKS = {
     "python": f"|{_NOT_RUN}",
     "toml": f"|{_NOT_RUN}",
     "ini": "",
+    "nginx": _NOT_RUN,
     "json": "",
     "yaml": "",
     "text": r"|prompt \S+",

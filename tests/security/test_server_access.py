@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
+from planproof.runs.store import database
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard import access
 from planproof.server.guard.api_keys import Keys, Role
@@ -221,6 +225,11 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClien
         {"Host": "evil.example"},
         {"Host": "127.0.0.1.evil.example"},
         {"Host": "evil.example:7526"},
+        {"Host": "127.0.0.1:7526@evil.example"},
+        {"Host": "127.0.0.1@evil.example"},
+        {"Host": "[::1]@evil.example"},
+        {"Host": "[::1].evil.example"},
+        {"Host": "127.0.0.1:port"},
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:3000"},
@@ -286,3 +295,32 @@ def test_a_missing_store_is_an_error_without_its_path(
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
             assert "runs.db" not in answer.text
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_server_is_not_ready_when_its_store_takes_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    with open_client(make_settings(store)) as client:
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON servers"
+                " BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("DROP TRIGGER full")
+        assert client.get("/readyz").status_code == 200
+
+
+def test_a_server_is_not_ready_when_the_disk_is_nearly_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_client(make_settings(tmp_path / "runs.db")) as client:
+
+        def measure_disk(_: Path) -> SimpleNamespace:
+            return SimpleNamespace(free=1_000_000)
+
+        monkeypatch.setattr(database, "disk_usage", measure_disk)
+        answer = client.get("/readyz")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "runs.db" not in answer.text

@@ -8,12 +8,15 @@ import json
 import socket
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from planproof.runs.store.open_store import open_sql_store
+from planproof.server.guard.api_keys import Keys, Role
 from planproof.server.server_settings import ServerLimits
 from tests.server_processes import (
     ServerProcess,
@@ -28,9 +31,13 @@ from tests.timeouts import TIMEOUT_SECONDS
 from tests.virtual_time import VirtualTime
 
 MEGABYTE = 1024 * 1024
-LIMITS = {"body_bytes": 2 * MEGABYTE, "data_set_bytes": 3 * MEGABYTE, "connections": 20}
-PATIENT = {"header_timeout": TIMEOUT_SECONDS, "body_timeout": TIMEOUT_SECONDS}
-IMPATIENT = {"header_timeout": 0.5, "body_timeout": 1.0}
+LIMITS: dict[str, Any] = {
+    "body_bytes": 2 * MEGABYTE,
+    "data_set_bytes": 3 * MEGABYTE,
+    "connections": 20,
+}
+PATIENT: dict[str, Any] = {"header_timeout": TIMEOUT_SECONDS, "body_timeout": TIMEOUT_SECONDS}
+IMPATIENT: dict[str, Any] = {"header_timeout": 0.5, "body_timeout": 1.0}
 """For requests that must time out. Requests that must be answered go to a patient server."""
 JSON = {"Content-Type": "application/json"}
 POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
@@ -209,7 +216,9 @@ def test_who_says_nothing_makes_room_for_who_does(server: ServerProcess) -> None
             each.close()
 
 
-def test_a_request_beyond_the_limit_gets_retry_after(server: ServerProcess) -> None:
+def test_a_request_beyond_the_limit_gets_retry_after_and_health_checks_are_answered(
+    server: ServerProcess,
+) -> None:
     head = b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
     asking = [_connect(server) for _ in range(20)]
     try:
@@ -217,13 +226,81 @@ def test_a_request_beyond_the_limit_gets_retry_after(server: ServerProcess) -> N
             each.sendall(head + b"Expect: 100-continue\r\n\r\n")
         for each in asking:
             assert b" 100 " in each.recv(1_000)
-        with closing(_connect(server)) as another:
-            answer = _read_all(another)
-        assert b" 503 " in answer
-        assert b"Retry-After" in answer
+        for path in ("/v1/runs", "/", "/healthz/"):
+            refused = get(f"{server.url}{path}")
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        # Connections without a request give way, also those above the limit.
+        silent = [_connect(server) for _ in range(20)]
+        for path in ("/healthz", "/readyz"):
+            assert get(f"{server.url}{path}").status_code == 200
+        for each in silent:
+            each.close()
     finally:
         for each in asking:
             each.close()
+
+
+def test_connections_that_rest_after_a_response_make_room(server: ServerProcess) -> None:
+    resting = [_connect(server) for _ in range(20)]
+    try:
+        for each in resting:
+            each.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert b" 200 " in each.recv(65_536)
+        assert get(f"{server.url}/v1/runs").status_code == 200
+    finally:
+        for each in resting:
+            each.close()
+
+
+@pytest.fixture(scope="module")
+def keyed_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Generator[tuple[ServerProcess, dict[str, str]], None, None]:
+    """A server that requires keys and waits as long as it may; headers with a key for it."""
+    store = tmp_path_factory.mktemp("keyed") / "runs.db"
+    opened = open_sql_store(str(store))
+    key = Keys(opened.database).add("writer", Role.WRITE)
+    opened.close()
+    patient = {**PATIENT, "keyless_timeout": TIMEOUT_SECONDS}
+    with run_limited_server(store, require_keys=True, connections=20, **patient) as started:
+        yield started, {"Authorization": f"Bearer {key}"}
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    ["POST /sign-in", "POST /v1/verdicts", "GET /healthz", "POST /healthz", "GET /", "PUT /x"],
+)
+def test_bodies_without_a_key_leave_room_for_everybody_else(
+    keyed_server: tuple[ServerProcess, dict[str, str]], request_line: str
+) -> None:
+    server, headers = keyed_server
+    head = f"{request_line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nk"
+    slow = [_connect(server) for _ in range(60)]
+    try:
+        for each in slow:
+            # Refused before it had sent everything.
+            with suppress(ConnectionError):
+                each.sendall(head.encode())
+        assert get(f"{server.url}/healthz").status_code == 200
+        assert get(f"{server.url}/v1/runs", headers=headers).status_code == 200
+        answer = post(f"{server.url}/v1/verdicts", headers=headers, json=FOLLOWED)
+        assert answer.status_code == 200
+    finally:
+        for each in slow:
+            each.close()
+
+
+def test_a_body_without_a_key_has_little_time(tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    opened = open_sql_store(str(store))
+    Keys(opened.database).add("writer", Role.WRITE)
+    opened.close()
+    with (
+        run_limited_server(store, require_keys=True, **PATIENT, keyless_timeout=0.5) as started,
+        closing(_connect(started)) as slow,
+    ):
+        slow.sendall(b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nk")
+        assert b" 408 " in _read_all(slow).partition(b"\r\n")[0]
 
 
 def test_a_client_above_the_rate_limit_gets_retry_after(

@@ -81,7 +81,7 @@ class ScriptedJudge:
     """A judge that finds what it was told."""
 
     findings: Findings
-    name: str = "rules"
+    name: str = "scripted"
     fingerprint: str = "1"
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
@@ -89,7 +89,7 @@ class ScriptedJudge:
 
 
 def make_verdict(
-    findings: Findings, *, plan: Any = PLAN, trace: Any = TRACE, name: str = "rules"
+    findings: Findings, *, plan: Any = PLAN, trace: Any = TRACE, name: str = "scripted"
 ) -> dict[str, Any]:
     verdict = evaluate(
         task="Move a.txt.", plan=plan, trace=trace, judge=ScriptedJudge(findings, name)

@@ -190,7 +190,9 @@ MODEL_VERDICT: dict[str, Any] = {
     "steps": [],
     "extras": [],
     "nearest_better": None,
-    "judge": {"name": "prompt", "fingerprint": "1"},
+    "judge": {"name": "prompt", "fingerprint": "1", "models": ["openai:small"]},
+    "cost": {"calls": 1},
+    "coverage": {**VERDICT["coverage"], "shown": 5},
     "score": 0.3,
     "reason": "Step 3 came before step 2.",
 }

@@ -14,9 +14,14 @@ from planproof.checking.similarity_analysis import judge_by_similarity
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
+from planproof.core.judge import WorkLimitExceeded
 from planproof.core.plan import Plan
-from planproof.core.trace import Trace
+from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
+
+MAX_PAIRS = 10_000_000
+"""Pairs of a step and an event that are compared at most; they take about 600 MB."""
+_COMPARED = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +40,23 @@ class Rules:
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Check the trace against the plan; the task neither adds a step nor excuses one."""
         del task
+        _check_work(plan, trace)
         contract = compile_similarity(plan, self.vocabulary)
         return check_run(contract, plan, trace, self.vocabulary)
 
     def judge_in_progress(self, plan: Plan, trace: Trace) -> Findings:
         """Check the beginning of a trace against the plan; steps not yet due are still to come."""
         return judge_by_similarity(plan, trace, self.vocabulary, in_progress=True)
+
+
+def _check_work(plan: Plan, trace: Trace) -> None:
+    """Raise an error if too many steps would be compared with too many events."""
+    compared = sum(event.kind in _COMPARED for event in trace.events)
+    if len(plan.steps) * compared > MAX_PAIRS:
+        raise WorkLimitExceeded(
+            f"{len(plan.steps):,} steps would be compared with {compared:,} events, more than "
+            f"{MAX_PAIRS:,} pairs. Judge parts of the trace."
+        )
 
 
 @cache

@@ -8,7 +8,11 @@ def main() -> None:
     import sys
     from io import TextIOWrapper
 
-    from planproof.cli.app import app
+    try:
+        from planproof.cli.app import app
+    except KeyboardInterrupt:
+        # Ctrl-C while the command is still being loaded; afterwards `handle_errors` catches it.
+        sys.exit(130)
 
     for stream in (sys.stdout, sys.stderr):
         # Print a question mark for characters the terminal can't encode, instead of a traceback.

@@ -25,6 +25,7 @@ from planproof.cli.run import run
 from planproof.cli.runs import runs
 from planproof.cli.serve import serve
 from planproof.cli.show import show
+from planproof.cli.sign import sign
 from planproof.cli.verify import verify
 from planproof.cli.watch import watch
 
@@ -72,6 +73,7 @@ def planproof(
     planproof plan TRACE                      show the plan declared in a trace
     planproof compile PLAN                    compile a plan into a contract
     planproof verify VERDICT.json TRACE       check a verdict without a judge
+    planproof sign VERDICT.json --key FILE    sign a verdict
     planproof inspect TRACE                   show how a trace is read
     planproof contract check CONTRACT         check a contract before it judges runs
     planproof profile suggest TRACE           describe a format that no reader knows
@@ -96,6 +98,7 @@ app.command()(handle_errors(plan))
 app.command(name="compile")(handle_errors(compile_))
 app.command()(handle_errors(calibrate))
 app.command()(handle_errors(verify))
+app.command()(handle_errors(sign))
 app.command()(handle_errors(inspect))
 app.command()(handle_errors(mcp))
 app.command()(handle_errors(demo))

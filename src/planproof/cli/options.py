@@ -421,8 +421,9 @@ def open_or_create_store(
 def open_existing_store(
     url: str | None, configuration: Configuration
 ) -> Generator[Store, None, None]:
-    """Open a store for reading runs; a store that is a file must already exist."""
+    """Open a store for reading runs; a store that is a file must already exist, and be intact."""
     from planproof.runs.store.open_store import resolve_store_file
+    from planproof.runs.store.sql_store import SqlStore
 
     file = resolve_store_file(url or configuration.store)
     if file is not None and not file.exists():
@@ -432,6 +433,8 @@ def open_existing_store(
             advice="Create one with `planproof run DATA`, or name another with --store.",
         )
     with open_or_create_store(url, configuration) as store:
+        if isinstance(store, SqlStore):
+            store.database.check_integrity()
         yield store
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import io
+import os
 import sys
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO, TypeAlias
@@ -113,7 +115,10 @@ def open_text_output(output: Path | None) -> Generator[TextIO, None, None]:
 def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
     """Open standard output, or a file written atomically.
 
-    If writing is interrupted, the incomplete output stays next to the file as `FILE.partial`.
+    If writing is interrupted, the incomplete output stays next to the file as `FILE.PID.partial`,
+    so two commands with the same output don't mix theirs; the next complete output removes it.
+    Only its owner can read a new file, like the store, because it contains text of the trace; a
+    file that is replaced keeps its mode.
     """
     if output is None or _is_standard_output(output):
         yield sys.stdout.buffer
@@ -122,16 +127,53 @@ def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
     target = output.resolve()
     # Devices and pipes can't be replaced by a file of the same name, nor should they be.
     is_atomic = not target.exists() or target.is_file()
-    partial = target.with_name(f"{target.name}.partial") if is_atomic else target
     try:
-        with partial.open("wb") as file:
+        if not is_atomic:
+            with target.open("wb") as file:
+                yield file
+            return
+        partial = locate_partial_output(target)
+        with open(partial, "wb", opener=_open_private) as file:
+            _try_lock(file)
             yield file
-        if is_atomic:
-            partial.replace(target)
+        if target.exists():
+            partial.chmod(target.stat().st_mode & 0o777)
+        partial.replace(target)
+        _remove_abandoned(target)
     except OSError as error:
         raise InvalidInput(
             f"can't be written: {error.strerror}.", where=str(output), advice="Check the path."
         ) from error
+
+
+def locate_partial_output(output: Path) -> Path:
+    """Return where this process writes an output file until it is complete."""
+    return output.with_name(f"{output.name}.{os.getpid()}.partial")
+
+
+def _remove_abandoned(output: Path) -> None:
+    """Remove partial outputs of commands that were killed; those still running hold a lock."""
+    for partial in output.parent.glob(f"{glob.escape(output.name)}.*.partial"):
+        with suppress(OSError), partial.open("rb") as file:
+            if _try_lock(file):
+                partial.unlink()
+
+
+def _try_lock(file: BinaryIO) -> bool:
+    """Lock a file, unless another process has; return False if that is not possible."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
 
 
 def _is_standard_output(output: Path | None) -> bool:

@@ -37,7 +37,12 @@ from planproof.cli.options import (
     open_or_create_store,
     option_groups,
 )
-from planproof.cli.outputs import OutputOption, open_binary_output, render_lines
+from planproof.cli.outputs import (
+    OutputOption,
+    locate_partial_output,
+    open_binary_output,
+    render_lines,
+)
 from planproof.cli.progress import show_progress
 from planproof.errors import InvalidInput
 
@@ -267,7 +272,8 @@ def _print_interrupted(tally: SummaryBuilder, run_store: Store, output: Path | N
     elif output is None:
         typer.echo(message, err=True)
     else:
-        typer.echo(f"{message}; the verdicts so far are in {output}.partial", err=True)
+        partial = locate_partial_output(output)
+        typer.echo(f"{message}; the verdicts so far are in {partial}", err=True)
 
 
 def _is_same_file(output: Path, path: Path) -> bool:

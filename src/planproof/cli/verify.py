@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -27,11 +28,14 @@ from planproof.cli.options import VariableOption, parse_variables
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from planproof.config import Configuration
     from planproof.core.case import Case
     from planproof.core.content import Json
+    from planproof.core.plan import Plan
     from planproof.evaluation import ReadOptions
+    from planproof.readers.decoding.source import Source
 
-_Check: TypeAlias = Callable[..., tuple[str, ...]]
+_Check: TypeAlias = "Callable[[Json, Source, Plan | None], tuple[str, ...]]"
 
 
 def verify(
@@ -52,6 +56,20 @@ def verify(
         ),
     ] = None,
     var: VariableOption = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan", metavar="FILE", help="The agent's plan, if it was given and TRACE is no case."
+        ),
+    ] = None,
+    public_key: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--public-key",
+            metavar="FILE",
+            help="Require a signature by this Ed25519 key (PEM). Can be given several times.",
+        ),
+    ] = None,
     profile: ProfileOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -59,13 +77,16 @@ def verify(
 
     Checks the digests of the inputs, every pointer and quote, and the order, and recomputes the
     score from the findings. With a contract, its conditions are evaluated again on the events that
-    the verdict cites.
+    the verdict cites. The findings of `rules` and `contract` are reproduced; those of judges that
+    ask a model can't be. With a public key, the verdicts must be signed (`planproof sign`).
 
     \b
     planproof judge case.json --format full -o verdict.json
     planproof verify verdict.json case.json
     planproof verify verdicts.jsonl cases.jsonl
+    planproof verify verdict.json run.json --plan plan.md
     planproof verify verdict.json run.json --contract plan.contract.yaml
+    planproof verify signed.json case.json --public-key public.pem
 
     Either file can be `-` for standard input.
 
@@ -73,6 +94,7 @@ def verify(
     """
     from planproof.contracts.contract_file import read_contract
     from planproof.evaluation import ReadOptions
+    from planproof.verification import explain_limits
     from planproof.verification import verify as find_problems
 
     configuration = load_config(config)
@@ -90,10 +112,29 @@ def verify(
     )
     checked = rejected = 0
     verdicts = list(
-        _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
+        read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
     )
     _warn_about_old_schema(verdicts)
-    for where, problems in _check_verdicts(verdicts, trace, pick, reading, check):
+    given_plan = None
+    if plan is not None:
+        from planproof.evaluation import read_json_or_text
+
+        if len(verdicts) != 1:
+            raise typer.BadParameter("--plan requires a single verdict.")
+        given_plan = read_json_or_text(plan)
+    limits = Counter[str]()
+
+    def check_and_explain(verdict: Json, source: Source, plan: Plan | None) -> tuple[str, ...]:
+        problems = check(verdict, source, plan=plan)
+        if not problems and (limit := explain_limits(verdict, plan_given=plan is not None)):
+            limits[limit] += 1
+        return problems
+
+    by_signature = _check_signatures(verdicts, public_key or [], configuration)
+    for where, found in _check_verdicts(
+        verdicts, trace, pick, given_plan, reading, check_and_explain
+    ):
+        problems = (*by_signature.get(where, ()), *found)
         checked += 1
         if problems:
             rejected += 1
@@ -104,11 +145,34 @@ def verify(
         typer.echo(f"accepted: {format_input_name(verdict)}")
     elif checked != 1:
         typer.echo(f"{checked - rejected:,} of {checked:,} accepted")
+    for limit, count in limits.items():
+        typer.echo(f"note: {count:,} of {checked:,}: {limit}.", err=True)
     if rejected:
         raise typer.Exit(REJECTED)
 
 
-def _warn_about_old_schema(verdicts: Sequence[_VerdictLine]) -> None:
+def _check_signatures(
+    verdicts: Sequence[VerdictLine], public_keys: Sequence[Path], configuration: Configuration
+) -> dict[str, tuple[str, ...]]:
+    """Return the problems with the signatures, by the location of the verdict; remove them."""
+    from planproof.core.signatures import SIGNATURE, check_signature, parse_public_key
+
+    keys = [
+        parse_public_key(read_bytes(path, configuration.limits), format_input_name(path))
+        for path in public_keys
+    ]
+    problems = {line.where: check_signature(line.value, keys) for line in verdicts if keys}
+    signed = sum(line.value.pop(SIGNATURE, None) is not None for line in verdicts)
+    if signed and not keys:
+        typer.echo(
+            f"note: {signed:,} of {len(verdicts):,} verdicts are signed; the signatures were not "
+            "checked (--public-key FILE).",
+            err=True,
+        )
+    return problems
+
+
+def _warn_about_old_schema(verdicts: Sequence[VerdictLine]) -> None:
     from planproof.core.verdict import SCHEMA_VERSION
 
     old = sum("schema" not in line.value for line in verdicts)
@@ -121,15 +185,17 @@ def _warn_about_old_schema(verdicts: Sequence[_VerdictLine]) -> None:
 
 
 def _check_verdicts(
-    verdicts: Sequence[_VerdictLine],
+    verdicts: Sequence[VerdictLine],
     trace: Path,
     trace_id: str | None,
+    plan: Json,
     reading: ReadOptions,
     check: _Check,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the location of each verdict and the problems found in it."""
     if len(verdicts) == 1:
-        yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, reading, check)
+        (only,) = verdicts
+        yield only.where, _check_one(only.value, trace, trace_id, plan, reading, check)
         return
     if trace_id is not None:
         raise typer.BadParameter("--pick requires a single verdict.")
@@ -158,14 +224,17 @@ def _check_verdicts(
 
 
 @dataclass(frozen=True, slots=True)
-class _VerdictLine:
+class VerdictLine:
+    """A full verdict as JSON, and where it was read."""
+
     where: str
-    value: Json
+    value: dict[str, Json]
 
 
-def _read_verdicts(data: bytes, name: str) -> Iterator[_VerdictLine]:
+def read_verdicts(data: bytes, name: str) -> Iterator[VerdictLine]:
+    """Yield the verdicts in a file: one, or JSON Lines."""
     try:
-        yield _VerdictLine(name, _parse_verdict(data, name))
+        yield VerdictLine(name, _parse_verdict(data, name))
         return
     except InvalidInput:
         if _is_one_document(data):
@@ -173,7 +242,7 @@ def _read_verdicts(data: bytes, name: str) -> Iterator[_VerdictLine]:
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
             where = f"{name}, line {number}"
-            yield _VerdictLine(where, _parse_verdict(line, where))
+            yield VerdictLine(where, _parse_verdict(line, where))
 
 
 def _is_one_document(data: bytes) -> bool:
@@ -185,7 +254,7 @@ def _is_one_document(data: bytes) -> bool:
     return True
 
 
-def _parse_verdict(data: bytes, where: str) -> Json:
+def _parse_verdict(data: bytes, where: str) -> dict[str, Json]:
     from planproof.core.json_values import is_object
 
     advice = "Pass the output of `planproof judge --format full` or `planproof run`."
@@ -199,8 +268,14 @@ def _parse_verdict(data: bytes, where: str) -> Json:
 
 
 def _check_one(
-    verdict: Json, trace: Path, trace_id: str | None, reading: ReadOptions, check: _Check
+    verdict: Json,
+    trace: Path,
+    trace_id: str | None,
+    plan: Json,
+    reading: ReadOptions,
+    check: _Check,
 ) -> tuple[str, ...]:
+    from planproof.core.case import Case
     from planproof.core.json_values import is_object
     from planproof.core.limits import Limits
     from planproof.readers.decoding.case_files import parse_case
@@ -211,8 +286,14 @@ def _check_one(
     source = Source.from_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         case = parse_case(source.document, name=name)
+        if plan is not None:
+            case = replace(case, plan=plan)
         return _check_case(verdict, case, f"{name}, execution_trace", reading, check)
-    return check(verdict, select_trace(source, trace_id, reading.profiles))
+    selected = select_trace(source, trace_id, reading.profiles)
+    if plan is None:
+        return check(verdict, selected, None)
+    case = Case(task=None, plan=plan, trace=selected, id=verdict.get("id"))
+    return _check_case(verdict, case, name, reading, check)
 
 
 def _check_case(
@@ -232,7 +313,7 @@ def _check_case(
             return ("the outcome is invalid_input, but the case can be read",)
     except InvalidInput as error:
         return _check_unreadable(verdict, str(error))
-    problems = check(verdict, source, plan=plan)
+    problems = check(verdict, source, plan)
     return (*_find_input_mismatches(verdict, case), *problems)
 
 

@@ -55,6 +55,12 @@ class ModelJudge(HasFingerprint, Protocol):
 AnyJudge: TypeAlias = Judge | ModelJudge
 
 
+class WorkLimitExceeded(Exception):
+    """A case is too large for a judge; the verdict is `judge_failed` with the cause `limit`."""
+
+    cause = "limit"
+
+
 @runtime_checkable
 class ContractChecker(Protocol):
     """A judge that can be given a contract; the steps of the contract are then the plan."""

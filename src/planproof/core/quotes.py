@@ -12,6 +12,8 @@ ELLIPSIS = "…"
 
 # Any number of backslashes: JSON may hold JSON that holds JSON.
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
+# Readers of printed text drop the codes for colours; some programs print them without the escape.
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _PUNCTUATION = '{}[]:,"'
 # Printed, typed, or in brackets.
 _ELLIPSIS_PATTERN = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
@@ -52,6 +54,8 @@ def _split_at_ellipses(quote: str) -> tuple[str, tuple[str, ...]]:
 def _normalize(text: str) -> str:
     if "\\" in text:
         text = _join_surrogates(_ESCAPE.sub(_unescape_match, text))
+    if "[" in text:
+        text = _ANSI.sub("", text)
     text = " ".join(text.split())
     # One at a time: a regular expression for all takes several times as long.
     for mark in _PUNCTUATION:

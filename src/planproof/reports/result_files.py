@@ -153,8 +153,9 @@ COLUMNS = (
 
 
 _BATCH_SIZE = 500
-# Spreadsheets interpret a cell that begins with one of these as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Spreadsheets interpret a cell that begins with one of these as a formula (OWASP, "CSV Injection").
+# Some of them also accept the full-width forms.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NESTED = (ColumnType.STEPS, ColumnType.EXTRAS)
 
 
@@ -198,7 +199,8 @@ class _JsonLinesWriter:
 
 class _CsvWriter:
     def __init__(self, file: IO[str]) -> None:
-        self._rows = csv.writer(file, lineterminator="\n")
+        # With quotes around every text, no separator, quote or line break in it starts a new cell.
+        self._rows = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         self._rows.writerow([column.name for column in COLUMNS])
 
     def add(self, result: Result) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from planproof.server.server_settings import ServerLimits
 
+HEALTH_CHECKS_ONLY = "health_checks_only"
+"""Set in the state of requests on a connection above the limit."""
 _SERVICE_UNAVAILABLE = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
     b"Content-Length: 0\r\n\r\n"
@@ -18,7 +21,8 @@ _SERVICE_UNAVAILABLE = (
 class LimitedConnection(H11Protocol):
     """A connection that is closed when a request header, or reading the response, takes too long.
 
-    uvicorn waits forever for both, and only closes connections that are idle after a response.
+    uvicorn waits forever for both, and only closes connections that are idle after a response. Its
+    own limit (`limit_concurrency`) counts idle connections, and refuses health checks too.
     """
 
     limits = ServerLimits()
@@ -26,12 +30,16 @@ class LimitedConnection(H11Protocol):
     _write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the connection; above the limit, close the slowest one or respond with 503."""
+        """Start the connection; above the limit, close one that waits, or serve health checks."""
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections and not self._close_slowest():
-            transport.write(_SERVICE_UNAVAILABLE)
-            transport.close()
-            return
+        excess = len(self.connections) - self.limits.connections
+        if excess > 0 and not self._close_waiting():
+            if excess > self.limits.health_connections:
+                transport.write(_SERVICE_UNAVAILABLE)
+                transport.close()
+                return
+            # uvicorn passes this on as the `state` of the scope of every request.
+            self.app_state = {**self.app_state, HEALTH_CHECKS_ONLY: True}
         self._start_header_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -62,18 +70,31 @@ class LimitedConnection(H11Protocol):
             self._write_timer = None
         super().resume_writing()
 
-    def _close_slowest(self) -> bool:
-        """Close the connection that has waited longest for a request header."""
-        timers = [
-            (connection.header_timer.when(), connection)
+    def _close_waiting(self) -> bool:
+        """Close a connection that sends no request: the oldest of the address that has most."""
+        waiting = [
+            connection
             for connection in self.connections
-            if isinstance(connection, LimitedConnection) and connection.header_timer is not None
+            if isinstance(connection, LimitedConnection)
+            and connection is not self
+            and connection.waits_until() is not None
         ]
-        if not timers:
+        if not waiting:
             return False
-        _, slowest = min(timers, key=lambda timer: timer[0])
-        slowest.close_now()
+        count_by_address = Counter(connection.address for connection in waiting)
+        waiting.sort(key=lambda each: (-count_by_address[each.address], each.waits_until()))
+        waiting[0].close_now()
         return True
+
+    @property
+    def address(self) -> str:
+        """The address of the client."""
+        return self.client[0] if self.client else "unknown"
+
+    def waits_until(self) -> float | None:
+        """Return when the wait for a request header ends; None while a request is handled."""
+        timer = self.header_timer or self.timeout_keep_alive_task
+        return None if timer is None or self.transport.is_closing() else timer.when()
 
     def close_now(self) -> None:
         """Close the connection without waiting for more data."""

@@ -26,9 +26,12 @@ class ServerLimits:
     and `values` how many values and keys (in protocol buffers: messages) it may hold.
     `waiting_cases` is the number of cases that may wait to be judged, and `runs` the number of runs
     at once. A trace may have `trace_spans` spans and `trace_bytes` bytes; `backlog` spans may wait
-    for their verdict. `rate` is in requests per second per client. A request header must arrive
-    within `header_timeout`, and its body within `body_timeout`, plus time in proportion to its
-    size. A case must be judged within `judge_timeout`; at shutdown, running requests have
+    for their verdict. `rate` is in requests per second per client. Above `connections`,
+    `health_connections` more are accepted for health checks. A request header must arrive within
+    `header_timeout`, and its body within `body_timeout`, plus time in proportion to its size.
+    Where keys are required, a body without a valid one must arrive within `keyless_timeout`; the
+    server waits for `keyless_bodies` of them at once, and for `keyless_bodies_per_address` from one
+    address. A case must be judged within `judge_timeout`; at shutdown, running requests have
     `shutdown_timeout` to finish.
     """
 
@@ -44,8 +47,12 @@ class ServerLimits:
     backlog: int = 1_000_000
     rate: float = 1_000
     connections: int = 500
+    health_connections: int = 8
     header_timeout: float = 10.0
     body_timeout: float = 30.0
+    keyless_timeout: float = 5.0
+    keyless_bodies: int = 64
+    keyless_bodies_per_address: int = 8
     judge_timeout: float = 120.0
     shutdown_timeout: float = 10.0
 

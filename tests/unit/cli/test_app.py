@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
+from typing import Any
 
 import pytest
 
 from planproof import evaluation
+from planproof.cli import main
+from planproof.cli.exit_codes import INTERRUPTED
 from planproof.extensions import list_names
 from planproof.readers.recognition import list_readers
 from tests.command_line import CommandLine
@@ -38,6 +42,22 @@ def test_readers_and_judges_are_listed(planproof: CommandLine) -> None:
 
 def test_the_version(planproof: CommandLine) -> None:
     assert planproof("--version").out.startswith("planproof 0.")
+
+
+def test_an_interrupt_while_commands_are_loaded_shows_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(name: str, *arguments: Any) -> object:
+        if name == "planproof.cli.app":
+            raise KeyboardInterrupt
+        return load(name, *arguments)
+
+    load = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", interrupt)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == INTERRUPTED
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -211,6 +211,15 @@ def test_output_goes_to_a_file(planproof: CommandLine, folder: Path) -> None:
     assert not list(folder.glob("*.partial"))
 
 
+def test_only_the_owner_can_read_a_new_output(planproof: CommandLine, folder: Path) -> None:
+    output = folder / "verdict.json"
+    planproof("judge", "case.json", "-o", output.name)
+    assert output.stat().st_mode & 0o777 == 0o600
+    output.chmod(0o644)
+    planproof("judge", "case.json", "-o", output.name)
+    assert output.stat().st_mode & 0o777 == 0o644, "a file that is replaced keeps its mode"
+
+
 def test_a_picture_in_a_file_has_no_colour(planproof: CommandLine, folder: Path) -> None:
     planproof("judge", "case.json", "-o", "verdict.txt")
     assert "perfect adherence" in (folder / "verdict.txt").read_text(encoding="utf-8")

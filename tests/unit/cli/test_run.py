@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from planproof import evaluation
+from planproof.cli.outputs import open_binary_output
 from planproof.cli.progress import format_progress
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome, Verdict
@@ -226,12 +227,26 @@ def test_an_interrupted_run_without_a_store_keeps_what_it_has_written(
     _data_set(folder, FOLLOWED, FOLLOWED, IDLE, FOLLOWED)
     done = planproof("run", "cases.jsonl", "-o", "verdicts.jsonl", "--store", "none")
     assert done.code == 130
-    assert (
-        "interrupted after 2 cases; the verdicts so far are in verdicts.jsonl.partial" in done.err
-    )
+    (partial,) = folder.glob("verdicts.jsonl.*.partial")
+    assert f"interrupted after 2 cases; the verdicts so far are in {partial.name}" in done.err
     assert not (folder / "verdicts.jsonl").exists()
-    assert len(_verdicts((folder / "verdicts.jsonl.partial").read_text())) == 2
+    assert len(_verdicts(partial.read_text())) == 2
     assert not (folder / ".planproof").exists()
+
+
+def test_two_commands_with_one_output_write_files_of_their_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = folder / "verdicts.jsonl"
+    with open_binary_output(output) as first:
+        first.write(b"first\n")
+        monkeypatch.setattr("os.getpid", lambda: 1)
+        with open_binary_output(output) as second:
+            second.write(b"second\n")
+        assert output.read_bytes() == b"second\n"
+        monkeypatch.undo()
+    assert output.read_bytes() == b"first\n"
+    assert not list(folder.glob("*.partial"))
 
 
 def test_data_that_has_changed_is_not_gone_on_with(

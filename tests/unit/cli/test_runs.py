@@ -78,6 +78,37 @@ def test_runs_are_listed_newest_first(planproof: CommandLine) -> None:
     assert planproof("runs", "--tag", "branch").code == 2
 
 
+@pytest.mark.parametrize(
+    "words", [("runs",), ("show", "latest"), ("gate", "latest"), ("export", "latest")]
+)
+def test_a_damaged_store_is_an_error(
+    planproof: CommandLine, stored_runs: Path, words: tuple[str, ...]
+) -> None:
+    store = stored_runs / ".planproof" / "planproof.db"
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+        index = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_results_1'"
+        ).fetchone()[0]
+    # The index, which results are counted with, loses an entry: the count of its page is lowered.
+    content = bytearray(store.read_bytes())
+    content[page_size * (index - 1) + 4] -= 1
+    store.write_bytes(content)
+    done = planproof(*words)
+    assert done.code == 2, done.out
+    assert "the store is damaged" in done.err
+
+
+def test_rows_that_were_changed_are_an_error(planproof: CommandLine, stored_runs: Path) -> None:
+    with closing(sqlite3.connect(stored_runs / ".planproof" / "planproof.db")) as connection:
+        connection.execute("UPDATE runs SET created = 'yesterday'")
+        connection.commit()
+    done = planproof("runs")
+    assert done.code == 2
+    assert "the store is damaged: ValueError" in done.err
+
+
 def test_a_run_is_shown(planproof: CommandLine) -> None:
     done = planproof("show", "latest")
     assert done.code == 0

@@ -7,6 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
@@ -71,6 +80,182 @@ def test_a_tampered_verdict_is_rejected(
     done = planproof("verify", "tampered.json", "case.json")
     assert done.code == 1
     assert "\x1b" not in done.out
+
+
+def test_a_verdict_under_the_name_of_another_judge_is_rejected(
+    planproof: CommandLine, folder: Path, verdict: dict[str, Any]
+) -> None:
+    """A verdict of `rules` can't be made one of a model: raised to 1.0, without findings."""
+    forged: dict[str, Any] = {**verdict, "steps": [], "extras": [], "nearest_better": None}
+    forged |= {"score": 1.0, "level": 1.0, "reason": "The score is 1.0: all steps were executed."}
+    for name in ("prompt", "audit", "contract", "rules"):
+        forged["judge"] = {**verdict["judge"], "name": name}
+        _write(folder / "forged.json", forged)
+        done = planproof("verify", "forged.json", "case.json")
+        assert done.code == 1, name
+        renamed = {**verdict, "judge": forged["judge"]}
+        _write(folder / "renamed.json", renamed)
+        assert planproof("verify", "renamed.json", "case.json").code == (name != "rules")
+
+
+@pytest.mark.parametrize(
+    ("where", "changes", "problem"),
+    [
+        ("steps", {"note": "only claimed"}, "/steps/0/note: `rules` finds another value"),
+        ("steps", {"confidence": 0.123}, "/steps/0/confidence: `rules` finds another value"),
+        ("steps", {"text": "Do it"}, "/steps/0/text: does not match the plan"),
+        ("steps", {"covers": ["e1"]}, "/steps/0/covers: `rules` finds another value"),
+    ],
+)
+def test_what_a_rule_found_is_found_again(
+    planproof: CommandLine,
+    folder: Path,
+    verdict: dict[str, Any],
+    where: str,
+    changes: dict[str, Any],
+    problem: str,
+) -> None:
+    verdict[where][0].update(changes)
+    _write(folder / "tampered.json", verdict)
+    done = planproof("verify", "tampered.json", "case.json")
+    assert done.code == 1
+    assert problem in done.out
+    assert "/judge/fingerprint" not in done.out
+    verdict["judge"]["fingerprint"] = "0123456789ab"
+    _write(folder / "tampered.json", verdict)
+    assert "another version of planproof" in planproof("verify", "tampered.json", "case.json").out
+
+
+def test_the_plan_is_given_with_a_trace(
+    planproof: CommandLine, folder: Path, verdict: dict[str, Any]
+) -> None:
+    _write(folder / "trace.json", FOLLOWED["execution_trace"])
+    _write(folder / "plan.json", FOLLOWED["agent_plan"])
+    without = planproof("verify", "verdict.json", "trace.json")
+    assert (without.code, "the plan was not passed" in without.err) == (0, True)
+    done = planproof("verify", "verdict.json", "trace.json", "--plan", "plan.json")
+    assert (done.code, done.err) == (0, "")
+    _write(folder / "other.json", ["Something else"])
+    done = planproof("verify", "verdict.json", "trace.json", "--plan", "other.json")
+    assert "the plan differs from the one that was judged" in done.out
+    assert verdict["outcome"] == "scored"
+
+
+@pytest.fixture
+def keys(folder: Path) -> tuple[str, str]:
+    """The files of a private and a public key."""
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (folder / "key.pem").write_bytes(private)
+    (folder / "public.pem").write_bytes(public)
+    return "key.pem", "public.pem"
+
+
+@pytest.mark.usefixtures("verdict")
+def test_a_signed_verdict_is_accepted_with_its_key(
+    planproof: CommandLine, folder: Path, keys: tuple[str, str]
+) -> None:
+    private, public = keys
+    done = planproof("sign", "verdict.json", "--key", private, "-o", "signed.json")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    done = planproof("verify", "signed.json", "case.json", "--public-key", public)
+    assert (done.code, done.out, done.err) == (0, "accepted: signed.json\n", "")
+    unchecked = planproof("verify", "signed.json", "case.json")
+    assert (unchecked.code, "not checked" in unchecked.err) == (0, True)
+    unsigned = planproof("verify", "verdict.json", "case.json", "--public-key", public)
+    assert unsigned.code == 1
+    assert "/signature: missing" in unsigned.out
+    # Formatting is not signed.
+    _write(folder / "compact.json", json.loads((folder / "signed.json").read_text()))
+    assert planproof("verify", "compact.json", "case.json", "--public-key", public).code == 0
+
+
+def test_any_change_of_a_signed_verdict_is_found(
+    planproof: CommandLine, folder: Path, keys: tuple[str, str]
+) -> None:
+    """Also of fields that no check covers, such as warnings and metadata."""
+    private, public = keys
+    planproof("judge", "case.json", "-f", "full", "-o", "verdict.json")
+    planproof("sign", "verdict.json", "--key", private, "-o", "signed.json")
+    signed = json.loads((folder / "signed.json").read_text())
+    changes: list[dict[str, Any]] = [
+        {"warnings": ["x"]},
+        {"metadata": {"x": 1}},
+        {"cost": {"calls": 3}},
+        {"judge": {**signed["judge"], "fingerprint": "1"}},
+        {"inputs": {**signed["inputs"], "task": "sha256:0"}},
+    ]
+    for change in changes:
+        _write(folder / "tampered.json", {**signed, **change})
+        done = planproof("verify", "tampered.json", "case.json", "--public-key", public)
+        assert done.code == 1
+        assert "/signature/value: the verdict was changed after it was signed" in done.out
+
+
+@pytest.mark.usefixtures("verdict")
+def test_another_key_and_an_invalid_signature_are_rejected(
+    planproof: CommandLine, folder: Path, keys: tuple[str, str]
+) -> None:
+    private, public = keys
+    planproof("sign", "verdict.json", "--key", private, "-o", "signed.json")
+    signed = json.loads((folder / "signed.json").read_text())
+    other = Ed25519PrivateKey.generate().public_key()
+    other_pem = other.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (folder / "other.pem").write_bytes(other_pem)
+    done = planproof("verify", "signed.json", "case.json", "--public-key", "other.pem")
+    assert "/signature/key: signed with another key" in done.out
+    both = ("--public-key", "other.pem", "--public-key", public)
+    assert planproof("verify", "signed.json", "case.json", *both).code == 0
+    for signature in ("x", {}, {**signed["signature"], "value": "%"}, {"value": "", "key": 1}):
+        _write(folder / "bad.json", {**signed, "signature": signature})
+        done = planproof("verify", "bad.json", "case.json", "--public-key", public)
+        assert done.code == 1
+        assert "/signature" in done.out
+
+
+@pytest.mark.usefixtures("verdict")
+def test_keys_that_can_not_be_used_exit_with_2(
+    planproof: CommandLine, folder: Path, keys: tuple[str, str]
+) -> None:
+    private, public = keys
+    encrypted = Ed25519PrivateKey.generate().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")
+    )
+    other = ec.generate_private_key(ec.SECP256R1())
+    (folder / "encrypted.pem").write_bytes(encrypted)
+    (folder / "ec.pem").write_bytes(
+        other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    (folder / "ec-public.pem").write_bytes(
+        other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    )
+    for file, message in (
+        ("encrypted.pem", "encrypted"),
+        ("ec.pem", "not an Ed25519 key"),
+        (public, "not a private key"),
+        ("nowhere.pem", "nowhere.pem"),
+    ):
+        done = planproof("sign", "verdict.json", "--key", file)
+        assert (done.code, message in done.err) == (2, True), file
+    for file, message in (
+        ("ec-public.pem", "not an Ed25519 key"),
+        (private, "not a public key"),
+        ("verdict.json", "not a public key"),
+    ):
+        done = planproof("verify", "verdict.json", "case.json", "--public-key", file)
+        assert (done.code, message in done.err) == (2, True), file
+
+
+def test_many_verdicts_are_signed_one_by_one(
+    planproof: CommandLine, folder: Path, keys: tuple[str, str]
+) -> None:
+    private, public = keys
+    cases = _write(folder / "cases.jsonl", FOLLOWED, IDLE, PLANLESS, [])
+    planproof("run", cases, "-o", "verdicts.jsonl")
+    planproof("sign", "verdicts.jsonl", "--key", private, "-o", "signed.jsonl")
+    done = planproof("verify", "signed.jsonl", cases, "--public-key", public)
+    assert (done.code, done.out) == (0, "4 of 4 accepted\n")
 
 
 def test_many_verdicts_are_verified_against_their_cases(

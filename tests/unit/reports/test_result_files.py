@@ -115,6 +115,29 @@ def test_csv_has_a_row_a_result_and_no_formulas() -> None:
     assert [step["status"] for step in json.loads(rows[1]["steps"])] == ["missing"] * 3
 
 
+@pytest.mark.parametrize("line_break", ["\r", "\n", "\r\n"])
+@pytest.mark.parametrize(
+    "sign", ["=", "+", "-", "@", "\t=", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+)
+def test_no_cell_of_a_csv_file_is_a_formula(sign: str, line_break: str, tmp_path: Path) -> None:
+    formula = f"{sign}HYPERLINK(1,2)"
+    result = _results()[0]
+    ids = [formula, f"a{line_break}{formula}", f'a"{line_break}{formula}', f"{line_break}{formula}"]
+    results = [replace(result, id=name, position=at) for at, name in enumerate(ids)]
+    path = tmp_path / "results.csv"
+    path.write_bytes(_write_results(results, ResultFormat.CSV))
+    frame = pandas.read_csv(path, dtype=str)
+    assert len(frame) == len(ids), "a line break starts no row of its own"
+    assert list(frame.columns) == [column.name for column in COLUMNS]
+    cells = [cell for cell in frame.to_numpy().flatten() if isinstance(cell, str)]
+    assert not [cell for cell in cells if cell[0] in "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"]
+    assert list(frame["id"]) == [
+        f"'{name}" if at in (0, 3) else name for at, name in enumerate(ids)
+    ]
+    rows = duckdb.sql(f"SELECT id FROM read_csv('{path}', all_varchar=true)").fetchall()
+    assert len(rows) == len(ids)
+
+
 @pytest.mark.parametrize("form", ResultFormat)
 def test_no_results_are_a_file_too(form: ResultFormat, tmp_path: Path) -> None:
     path = tmp_path / "none"

@@ -42,6 +42,7 @@ _ARRAY_ADVICE = "Write the file again: one JSON array, or one case per line."
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 # Bytes that can't end an element; a comma ends one only outside all brackets.
 _SKIP_TOP_LEVEL = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
+_TOO_DEEP = -2
 _SKIP_NESTED = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
 
 
@@ -225,7 +226,9 @@ def split_array(read: Callable[[int], bytes], name: str, limits: Limits) -> Iter
     """
     buffer, position, is_first = read(1), 1, True
     while True:
-        end = _find_element_end(buffer, position)
+        end = _find_element_end(buffer, position, limits.depth)
+        if end == _TOO_DEEP:
+            raise limit_error(f"has an element of more than {limits.depth:,} levels.", name)
         if end < 0:
             left = len(buffer) - position
             if left > limits.bytes:
@@ -252,8 +255,11 @@ def split_array(read: Callable[[int], bytes], name: str, limits: Limits) -> Iter
         raise InvalidInput(what, where=name, advice=_ARRAY_ADVICE)
 
 
-def _find_element_end(buffer: bytes, position: int) -> int:
-    """Return the index of the comma or bracket after an element; -1 if it is not in the buffer."""
+def _find_element_end(buffer: bytes, position: int, max_depth: int) -> int:
+    """Return the index of the comma or bracket after an element; -1 if it is not in the buffer.
+
+    Return `_TOO_DEEP` for an element that is nested too deeply: every bracket takes a search.
+    """
     depth = 0
     while match := (_SKIP_NESTED if depth else _SKIP_TOP_LEVEL).match(buffer, position):
         position = match.end() + 1
@@ -263,6 +269,8 @@ def _find_element_end(buffer: bytes, position: int) -> int:
         if mark not in (b"[", b"{", b"]", b"}"):
             break  # the end of the buffer, maybe inside a string
         depth += 1 if mark in (b"[", b"{") else -1
+        if depth > max_depth:
+            return _TOO_DEEP
     return -1
 
 

@@ -292,7 +292,8 @@ def _may_be_spans(document: Json) -> bool:
     if is_list(document):
         document = document[0] if document else None
     elif isinstance(document, tuple):
-        [_, document] = cast("tuple[tuple[int, Json], ...]", document)[0]
+        records = cast("tuple[tuple[int, Json], ...]", document)
+        document = records[0][1] if records else None
     return is_object(document) and not _FIRST_KEYS.isdisjoint(document)
 
 

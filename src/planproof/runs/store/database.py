@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table
@@ -14,15 +16,25 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from planproof.errors import StoreFailed
 from planproof.runs.store.migrations import migrate
 
+_MIN_FREE_BYTES = 16 * 2**20
+
 
 class Database:
     """A database with the tables of planproof.
 
-    `check` raises an error if the database that the connections use is gone.
+    `check` raises an error if the database that the connections use is gone. `folder` is where its
+    files are, if they are on this machine.
     """
 
-    def __init__(self, engine: Engine, url: str, check: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        url: str,
+        check: Callable[[], None] | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self.url = url
+        self._folder = folder
         self._engine = engine
         self._writing_engine = engine.execution_options(writes=True)
         self._check = check
@@ -45,6 +57,24 @@ class Database:
         with self._translate_errors(), self._writing_engine.begin() as connection:
             yield connection
 
+    def check_free_space(self) -> None:
+        """Raise an error if the disk is nearly full: small writes may still succeed for a while."""
+        if self._folder is not None and disk_usage(self._folder).free < _MIN_FREE_BYTES:
+            raise StoreFailed(
+                f"less than {_MIN_FREE_BYTES // 2**20} MiB of disk space are free.",
+                where=self.url,
+                advice="Free disk space, or move the store.",
+            )
+
+    def check_integrity(self) -> None:
+        """Raise an error if an SQLite file is damaged: queries may return wrong counts from one."""
+        with self.begin_read() as connection:
+            if connection.dialect.name == "sqlite":
+                # An index that differs from its table is only found by the full check.
+                problem = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+                if problem != "ok":
+                    raise make_damage_error(problem, self.url)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -55,6 +85,8 @@ class Database:
             if self._check is not None:
                 self._check()
             yield
+        except UnicodeDecodeError as error:
+            raise make_damage_error(str(error), self.url) from error
         except SQLAlchemyError as error:
             why = str(error.orig if isinstance(error, DBAPIError) else error).strip()
             raise StoreFailed(
@@ -63,6 +95,16 @@ class Database:
                 advice="Results stored before are kept. Check that the store can be reached and "
                 "has free space, then try again; continue a run with --resume.",
             ) from error
+
+
+def make_damage_error(problem: str, where: str | None = None) -> StoreFailed:
+    """Return the error for a store whose content can't be what planproof wrote."""
+    return StoreFailed(
+        f"the store is damaged: {' '.join(problem.split())}.",
+        where=where,
+        advice="Restore it from a backup, or recover what is readable: "
+        "sqlite3 FILE .recover | sqlite3 NEW_FILE.",
+    )
 
 
 def insert_new(connection: Connection, table: Table, new_rows: Sequence[dict[str, Any]]) -> None:

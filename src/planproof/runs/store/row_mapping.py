@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import wraps
 from hashlib import sha256
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from msgspec import to_builtins
 
@@ -15,7 +17,10 @@ from planproof.core.content import Json
 from planproof.core.usage import Usage
 from planproof.core.verdict import JudgeSummary, Verdict, parse_verdict
 from planproof.runs.run_records import Result, Run, RunState
+from planproof.runs.store.database import make_damage_error
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _RESULT_FIELDS = ("id", "metadata", "cost")
 
 
@@ -35,6 +40,20 @@ def run_to_row(run: Run) -> dict[str, Any]:
     }
 
 
+def report_damage(read: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Make a function that reads stored content raise `StoreFailed` if it is damaged."""
+
+    @wraps(read)
+    def read_or_raise(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return read(*args, **kwargs)
+        except (ValueError, TypeError, KeyError, zlib.error) as error:
+            raise make_damage_error(f"{type(error).__name__}: {error}") from error
+
+    return read_or_raise
+
+
+@report_damage
 def row_to_run(row: Any, cases: int) -> Run:
     """Convert a row to a run."""
     return Run(
@@ -111,6 +130,7 @@ def result_to_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, A
     }
 
 
+@report_damage
 def row_to_result(row: Any) -> Result:
     """Convert a row that includes the content of the verdict to a result."""
     about: dict[str, Json] = json.loads(row.about)
@@ -124,9 +144,16 @@ def row_to_result(row: Any) -> Result:
     return Result(row.position, row.case, about["id"], verdict, row.seconds)
 
 
+@report_damage
 def parse_verdict_content(content: str) -> Verdict:
     """Parse the verdict in the content of a row; without id, metadata and cost."""
     return parse_verdict(json.loads(content))
+
+
+@report_damage
+def unpack_case(content: bytes) -> str:
+    """Return the JSON text of a stored case."""
+    return zlib.decompress(content).decode("ascii")
 
 
 def format_time(time: datetime) -> str:

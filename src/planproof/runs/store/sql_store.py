@@ -158,7 +158,7 @@ class SqlStore:
             content = connection.execute(query).scalar_one_or_none()
         if content is None:
             raise InvalidInput(f"has no case `{case_hash}`.", where=self.url)
-        return StoredCase(case_hash, zlib.decompress(content).decode("ascii"))
+        return StoredCase(case_hash, row_mapping.unpack_case(content))
 
     def close(self) -> None:
         """Close the database."""

@@ -51,7 +51,7 @@ def open_sqlite(url: str) -> SqlStore:
     )
     event.listen(engine, "connect", _configure_connection)
     event.listen(engine, "begin", _begin_transaction)
-    return SqlStore(Database(engine, str(path), check))
+    return SqlStore(Database(engine, str(path), check, path.parent))
 
 
 def _create_file(path: Path) -> None:

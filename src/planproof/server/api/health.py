@@ -48,8 +48,9 @@ async def healthz() -> Response:
     openapi_extra=_WITHOUT_KEY,
 )
 async def readyz(services: ServicesDep) -> Response:
-    """Respond with 503 if the store can't be reached or the server is shutting down."""
+    """Respond with 503 if the store can't be read or written, or the server is shutting down."""
     if services.closing.is_set():
         raise ServerBusy("the server is shutting down.")
     await asyncio.to_thread(services.store.list_runs, 1)
+    await services.ingestion.trace_judge.check_store()
     return make_json_response({"status": "ok"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from asyncio import sleep
 from collections import OrderedDict
 from http.cookies import CookieError, SimpleCookie
@@ -14,10 +15,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from planproof.errors import PlanproofError
+from planproof.server.connection_limits import HEALTH_CHECKS_ONLY
 from planproof.server.guard import sign_in
 from planproof.server.guard.api_keys import Key, Role, hash_secret
+from planproof.server.guard.body_limits import mark_permitted
+from planproof.server.guard.request_log import get_client_address
 from planproof.server.guard.sign_in import Sessions
-from planproof.server.http_problems import RequestRefused, make_problem_response
+from planproof.server.http_problems import RequestRefused, ServerBusy, make_problem_response
 from planproof.server.pages.rendering import accepts_html, respond_to_error
 from planproof.server.server_settings import ServerSettings, is_loopback
 from planproof.server.services import Services
@@ -57,10 +61,13 @@ class AccessControl:
         """Return the response for a request that is not passed on, or None."""
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         check_origin(method, headers)
-        address = (scope.get("client") or ("unknown",))[0]
+        address = get_client_address(scope)
+        if path not in PATHS_WITHOUT_KEY and scope.get("state", {}).get(HEALTH_CHECKS_ONLY):
+            raise ServerBusy("too many connections are open.")
         if not self._needs_keys:
             check_host(headers)
             self._check_rate(f"address {address}")
+            mark_permitted(scope)
             return None
         if path in PATHS_WITHOUT_KEY and method in SAFE_METHODS:
             self._check_rate(f"address {address}")
@@ -75,6 +82,7 @@ class AccessControl:
         if key is None:
             return await self._respond_without_key(scope, bearer_key, address)
         scope.setdefault("state", {})["key"] = key.name
+        mark_permitted(scope)
         if path == sign_in.SIGN_OUT_PATH and method == "POST":
             self._sessions.end(session or "")
             return sign_in.make_sign_out_response()
@@ -179,13 +187,16 @@ async def _read_form_body(receive: Receive) -> bytes:
 
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::[0-9]{1,5})?", re.ASCII)
+"""A host name or address, and an optional port."""
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
 def check_host(headers: Headers) -> None:
     """Refuse a request whose `Host` is not a loopback name, against DNS rebinding."""
     host = headers.get("host", "")
-    if not is_loopback(_strip_port(host)):
+    name = _HOST.fullmatch(host)
+    if name is None or not is_loopback(name[1]):
         raise RequestRefused(
             403,
             f"the host `{host}` is not a loopback address.",
@@ -206,13 +217,6 @@ def check_origin(method: str, headers: Headers) -> None:
     is_document = headers.get("sec-fetch-dest", "document") == "document"
     if not (is_navigation and is_document and method in SAFE_METHODS):
         raise _make_origin_error("Sec-Fetch-Site")
-
-
-def _strip_port(host: str) -> str:
-    """Return the host name of a `Host` header, without the port."""
-    if host.startswith("["):
-        return host.partition("]")[0][1:]
-    return host.partition(":")[0]
 
 
 def _make_origin_error(header: str) -> RequestRefused:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import zlib
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 from time import monotonic
 
 from fastapi import Request
@@ -20,6 +23,8 @@ from planproof.core.json_values import (
     parse_strict,
 )
 from planproof.readers.decoding.json_parsing import too_many_values_error
+from planproof.server.connection_limits import HEALTH_CHECKS_ONLY
+from planproof.server.guard.request_log import get_client_address
 from planproof.server.http_problems import RequestRefused, ServerBusy
 from planproof.server.server_settings import ServerLimits
 
@@ -31,6 +36,41 @@ _MAX_DRAINED_BYTES = 64 * 1024 * 1024
 """Bytes discarded at most: many clients read no response before they have sent the whole body."""
 _DRAIN_SECONDS = 5.0
 _DATA_SET_PATH = "/v1/runs"
+_IS_PERMITTED = "is_permitted"
+
+
+def mark_permitted(scope: Scope) -> None:
+    """Allow a request the full size and time for its body: its key, or its host, was accepted."""
+    scope.setdefault("state", {})[_IS_PERMITTED] = True
+
+
+class KeylessBodies:
+    """Limit how many requests without a valid key the server waits for, in all and by address."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self._limits = limits
+        self._count_by_address: Counter[str] = Counter()
+
+    @contextmanager
+    def wait(self, address: str) -> Generator[None, None, None]:
+        """Count a request while the context is open; raises `RequestRefused` above the limits."""
+        if (
+            self._count_by_address[address] >= self._limits.keyless_bodies_per_address
+            or self._count_by_address.total() >= self._limits.keyless_bodies
+        ):
+            raise RequestRefused(
+                429,
+                "too many requests without a key are sending a body.",
+                advice="Send an API key, or try again later.",
+                retry_after=math.ceil(self._limits.keyless_timeout),
+            )
+        self._count_by_address[address] += 1
+        try:
+            yield
+        finally:
+            self._count_by_address[address] -= 1
+            if not self._count_by_address[address]:
+                del self._count_by_address[address]
 
 
 class BodyLimits:
@@ -40,6 +80,7 @@ class BodyLimits:
         self._app = app
         self._limits = limits
         self._buffered_bytes = 0
+        self.keyless_bodies = KeylessBodies(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with a body that is counted as it arrives."""
@@ -49,10 +90,13 @@ class BodyLimits:
         body = _LimitedBody(self, self._limits, scope, receive)
 
         async def send_and_drain(message: Message) -> None:
-            if message["type"] == "http.response.start" and body.is_incomplete:
-                # The rest of the body is not needed: drain some of it, then close.
-                await body.drain()
-                MutableHeaders(scope=message)["Connection"] = "close"
+            if message["type"] == "http.response.start":
+                is_above_limit = scope.get("state", {}).get(HEALTH_CHECKS_ONLY, False)
+                if body.is_incomplete and not is_above_limit:
+                    # The rest of the body is not needed: drain some of it, then close.
+                    await body.drain()
+                if body.is_incomplete or is_above_limit:
+                    MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
 
         try:
@@ -79,7 +123,10 @@ class _LimitedBody:
         self._is_data_set = scope["path"] == _DATA_SET_PATH
         self._max_bytes = limits.data_set_bytes if self._is_data_set else limits.body_bytes
         self._option = "--max-data-set" if self._is_data_set else "--max-body"
-        self._timeout = limits.body_timeout
+        self._limits = limits
+        self._scope = scope
+        self._began = monotonic()
+        self._is_too_slow = False
         self._headers = Headers(scope=scope)
         self._chunks = self._iterate_decoded()
         self._is_finished = False
@@ -111,16 +158,32 @@ class _LimitedBody:
 
     async def drain(self) -> None:
         """Discard more of the body, so that a client still sending can read the response."""
-        left = _MAX_DRAINED_BYTES
-        try:
-            async with asyncio.timeout(_DRAIN_SECONDS):
-                while left > 0:
-                    message = await self._receive()
-                    left -= len(message.get("body", b""))
-                    if not message.get("more_body", False):
-                        return
-        except TimeoutError:
+        if self._is_too_slow:
             return
+        left = _MAX_DRAINED_BYTES
+        until = monotonic() + _DRAIN_SECONDS
+        if not self._is_permitted:
+            until = min(until, self._began + self._limits.keyless_timeout)
+        try:
+            while left > 0:
+                message = await self._receive_until(until)
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+        except (TimeoutError, RequestRefused):
+            return
+
+    @property
+    def _is_permitted(self) -> bool:
+        return self._scope.get("state", {}).get(_IS_PERMITTED, False)
+
+    async def _receive_until(self, until: float) -> Message:
+        """Return the next message; without a key, only while few others are waited for."""
+        async with asyncio.timeout(max(0.0, until - monotonic())):
+            if self._is_permitted:
+                return await self._receive()
+            with self._limiter.keyless_bodies.wait(get_client_address(self._scope)):
+                return await self._receive()
 
     async def _iterate_decoded(self) -> AsyncIterator[bytes]:
         encoding = self._headers.get("content-encoding", "identity").strip().lower()
@@ -143,18 +206,20 @@ class _LimitedBody:
         """Yield the body as it arrives; raises `RequestRefused` if it arrives too slowly."""
         if self._read_content_length() > self._max_bytes:
             raise self._make_size_error()
-        began, total = monotonic(), 0
+        total = 0
         while True:
-            until = began + self._timeout + total / _MIN_BYTES_PER_SECOND
+            timeout = self._limits.keyless_timeout
+            if self._is_permitted:
+                timeout = self._limits.body_timeout + total / _MIN_BYTES_PER_SECOND
             try:
-                async with asyncio.timeout(max(0.0, until - monotonic())):
-                    message = await self._receive()
+                message = await self._receive_until(self._began + timeout)
             except TimeoutError as error:
+                self._is_too_slow = True
                 raise RequestRefused(
                     408,
                     "the body was sent too slowly.",
                     where="body",
-                    advice=f"Send it within {self._timeout:g} seconds.",
+                    advice=f"Send it within {round(timeout, 1):g} seconds.",
                 ) from error
             if message["type"] == "http.disconnect":
                 self._is_incomplete = False

@@ -60,9 +60,14 @@ class RequestLogger:
             route=route,
             status=status,
             seconds=round(seconds, 6),
-            client=(scope.get("client") or ("unknown",))[0],
+            client=get_client_address(scope),
             key=scope.get("state", {}).get("key"),
         )
+
+
+def get_client_address(scope: Scope) -> str:
+    """Return the address that a request came from, which may be a proxy's."""
+    return (scope.get("client") or ("unknown",))[0]
 
 
 def _route_pattern(scope: Scope) -> str:

@@ -84,7 +84,7 @@ def _collect_spans(items: Iterator[ReceivedSpan | str]) -> ParsedRequest:
 def _parse_json(data: bytes, limits: ServerLimits) -> Json:
     try:
         within = Limits(depth=limits.depth, values=limits.values)
-        return Parser("body", within).parse(data.decode())
+        return Parser("body", within).parse(data.decode("utf-8-sig"))
     except InvalidInput as error:
         raise RequestRefused(413, error.what, where=error.where, advice=error.advice) from error
     except (ValueError, RecursionError) as error:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
 from secrets import randbelow
+from time import monotonic
 
 from sqlalchemy.exc import OperationalError
 
@@ -44,6 +45,8 @@ from planproof.server.server_settings import ServerSettings
 
 SOURCE_TAG = "opentelemetry"
 """The `source` tag of runs that consist of received traces."""
+_CHECK_SECONDS = 1.0
+"""Seconds for which a successful check of the store counts."""
 _POLL_SECONDS = 0.1
 """Seconds between queries for due traces."""
 _TRACES_PER_PROCESS = 16
@@ -83,6 +86,8 @@ class TraceJudge:
         self._day: date | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
         self._large_trace_lock = asyncio.Lock()
+        self._check_lock = asyncio.Lock()
+        self._checked_at = float("-inf")
         self.verdict_saved = asyncio.Event()
         """Set whenever a verdict has been stored; the waiting task clears it."""
         self.verdict_count = 0
@@ -106,6 +111,14 @@ class TraceJudge:
             await self._finish_batcher.close()
             with suppress(StoreFailed):
                 await asyncio.to_thread(self._trace_queue.release_all)
+
+    async def check_store(self) -> None:
+        """Write a heartbeat, at most one per second; raises `StoreFailed` if that fails."""
+        async with self._check_lock:
+            if monotonic() - self._checked_at > _CHECK_SECONDS:
+                await asyncio.to_thread(self._store.database.check_free_space)
+                await asyncio.to_thread(self._trace_queue.send_heartbeat)
+                self._checked_at = monotonic()
 
     async def _send_heartbeats(self) -> None:
         while True:

@@ -52,6 +52,15 @@ def test_the_form_is_what_the_request_says(content_type: str, form: str) -> None
     assert parse_content_type(content_type) == form
 
 
+def test_json_may_begin_with_a_byte_order_mark() -> None:
+    body = _json(make_export(make_spans(1)))
+    with_mark, without = (
+        parse_request(data, "json", LIMITS) for data in (b"\xef\xbb\xbf" + body, body)
+    )
+    assert with_mark == without
+    assert with_mark.spans
+
+
 @pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/grpc"])
 def test_other_forms_are_refused(content_type: str | None) -> None:
     with pytest.raises(RequestRefused) as refused:
