@@ -84,6 +84,9 @@ def compile_(
     profile: ProfileOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the output file if it exists.")
+    ] = False,
     no_redact: NoRedactOption = False,
     base_url: BaseUrlOption = None,
     budget: BudgetOption = 120_000,
@@ -114,6 +117,13 @@ def compile_(
 
     if tools is not None and data:
         raise typer.BadParameter("--tools and --data can't be combined.")
+    if output is not None and output.is_file() and not force:
+        raise InvalidInput(
+            "already exists, and may have been edited.",
+            where=str(output),
+            advice="Write to another file and compare with planproof contract diff, or pass "
+            "--force.",
+        )
     configuration = load_config(config)
     parsed = parse_named_plan(_read_plan(plan, configuration), format_input_name(plan))
     if not parsed.steps:

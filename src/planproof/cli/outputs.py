@@ -135,7 +135,13 @@ def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
         partial = locate_partial_output(target)
         with open(partial, "wb", opener=_open_private) as file:
             _try_lock(file)
-            yield file
+            try:
+                yield file
+            except BaseException:
+                file.flush()
+                if not partial.stat().st_size:
+                    partial.unlink()  # there is nothing to keep
+                raise
         if target.exists():
             partial.chmod(target.stat().st_mode & 0o777)
         partial.replace(target)

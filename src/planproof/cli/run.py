@@ -115,6 +115,7 @@ def run(
     judged, 130 interrupted.
     """
     from planproof.evaluation import ReadOptions
+    from planproof.runs.datasets.dataset_files import check_paths
     from planproof.runs.run_names import parse_tags
 
     if output is not None and any(_is_same_file(output, Path(path)) for path in paths):
@@ -126,6 +127,7 @@ def run(
     configuration = load_config(config)
     profiles = load_profiles(profile, configuration)
     cases = data_options.make_data_set(paths, configuration.limits, profiles)
+    check_paths(cases.paths)
     if dry_run:
         reading = ReadOptions(
             reader,
@@ -269,7 +271,7 @@ def _print_interrupted(tally: SummaryBuilder, run_store: Store, output: Path | N
         arguments = [word for word in sys.argv[1:] if word != "--resume"]
         command = _PASSWORD.sub(r"\1:***@", shlex.join(["planproof", *arguments, "--resume"]))
         typer.echo(f"{message}; resume with\n  {command}", err=True)
-    elif output is None:
+    elif output is None or not tally.cases:
         typer.echo(message, err=True)
     else:
         partial = locate_partial_output(output)

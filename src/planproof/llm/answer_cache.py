@@ -15,7 +15,7 @@ from time import time
 from planproof.core.content import Image
 from planproof.core.model import Question, Usage
 from planproof.errors import InvalidConfiguration
-from planproof.llm.provider_requests import build_schema
+from planproof.llm.answer_fields import build_schema
 
 _KEY_VERSION = 1
 """Part of every key. Increase it when the meaning of a stored answer changes."""

@@ -1,10 +1,11 @@
-"""Field types of model answers that accept what models write instead of the exact type."""
+"""The schema of model answers, and field types that accept what models write instead."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list
@@ -22,3 +23,9 @@ def wrap_in_list(value: Json) -> Json:
 
 Text = Annotated[str, BeforeValidator(convert_number)]
 Texts = Annotated[list[Text], BeforeValidator(wrap_in_list)]
+
+
+@cache
+def build_schema(answer: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of an answer."""
+    return answer.model_json_schema()

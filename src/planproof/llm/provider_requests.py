@@ -5,7 +5,6 @@ from __future__ import annotations
 import binascii
 import json
 from base64 import b64decode
-from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -26,6 +25,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from planproof.core.content import Image
 from planproof.core.model import Cause, Question, Usage
+from planproof.llm.answer_fields import build_schema
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.prices import compute_cost
 from planproof.llm.provider_errors import AttemptFailed, Failure
@@ -163,12 +163,6 @@ _REFUSALS = (
 
 class InvalidAnswer(Exception):
     """An answer is invalid; the message tells the model what to correct."""
-
-
-@cache
-def build_schema(answer: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of an answer."""
-    return answer.model_json_schema()
 
 
 def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:

@@ -103,3 +103,24 @@ def test_an_extra_that_is_missing_is_named(
     assert "pip install 'planproof[mcp]'" in done.err
     nowhere = planproof("mcp", "--folder", "nowhere")
     assert (nowhere.code, "not a folder" in nowhere.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("judge", "case.json", "--judge", "audit", "--model", "openai:NAME"),
+        ("judge", "case.json", "--model", "openai:NAME"),
+        ("compile", "case.json", "--model", "openai:NAME"),
+    ],
+)
+def test_a_model_without_its_packages_names_the_extra(
+    planproof: CommandLine, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "pydantic_ai"]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("planproof.llm")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
+    done = planproof(*arguments)
+    assert done.code == 2
+    assert 'pip install "planproof[llm]"' in done.err

@@ -38,6 +38,20 @@ def test_without_a_model_the_contract_is_a_skeleton(planproof: CommandLine, file
     assert printed.err.startswith("Nothing is stated yet")
 
 
+def test_an_existing_contract_is_not_replaced_by_accident(
+    planproof: CommandLine, files: Path
+) -> None:
+    edited = files / "plan.contract.yaml"
+    edited.write_text("# edited by hand", encoding="utf-8")
+    done = planproof("compile", "plan.md", "-o", edited.name)
+    assert done.code == 2
+    assert "plan.contract.yaml: already exists" in done.err
+    assert "--force" in done.err
+    assert edited.read_text(encoding="utf-8") == "# edited by hand"
+    assert planproof("compile", "plan.md", "-o", edited.name, "--force").code == 0
+    assert read_contract(edited).steps
+
+
 def test_tools_are_read_from_a_file_or_collected_from_traces(
     planproof: CommandLine, files: Path
 ) -> None:

@@ -166,6 +166,22 @@ def test_bad_usage_and_input_exit_with_2(
     assert (folder / "case.json").read_bytes() == before
 
 
+def test_a_mistyped_file_starts_no_run(planproof: CommandLine, folder: Path) -> None:
+    assert planproof("run", "nowhere.jsonl", "-o", "verdicts.jsonl").code == 2
+    assert not (folder / ".planproof").exists()
+    assert not list(folder.glob("verdicts*"))
+
+
+def test_an_output_that_was_never_begun_leaves_no_partial_file(folder: Path) -> None:
+    def break_off() -> None:
+        with open_binary_output(folder / "verdicts.jsonl"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
+    assert not list(folder.glob("verdicts*"))
+
+
 def test_no_cases_leave_the_verdicts_of_yesterday(planproof: CommandLine, folder: Path) -> None:
     (folder / "empty.jsonl").touch()
     (folder / "verdicts.jsonl").write_text("of yesterday", encoding="utf-8")

@@ -85,11 +85,7 @@ class DataFile:
 
 def find_files(paths: Sequence[str]) -> Iterator[DataFile]:
     """Yield the files in the order given, with folders and globs sorted by name."""
-    for name in paths:
-        if name != STANDARD_INPUT and not has_magic(name) and not Path(name).exists():
-            raise InvalidInput(
-                "can't be read: No such file or directory.", where=name, advice="Check the path."
-            )
+    check_paths(paths)
     for name in paths:
         path = Path(name)
         if name == STANDARD_INPUT:
@@ -100,6 +96,15 @@ def find_files(paths: Sequence[str]) -> Iterator[DataFile]:
             yield from _find_in_glob(name)
         else:
             yield _make_data_file(path)
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise an error if a file or folder does not exist."""
+    for name in paths:
+        if name != STANDARD_INPUT and not has_magic(name) and not Path(name).exists():
+            raise InvalidInput(
+                "can't be read: No such file or directory.", where=name, advice="Check the path."
+            )
 
 
 def is_single(paths: Sequence[str]) -> bool:
