@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,13 +116,18 @@ def test_an_extra_that_is_missing_is_named(
     ],
 )
 def test_a_model_without_its_packages_names_the_extra(
-    planproof: CommandLine, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    folder: Path, arguments: tuple[str, ...]
 ) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "pydantic_ai"]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.startswith("planproof.llm")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    done = planproof(*arguments)
-    assert done.code == 2
-    assert 'pip install "planproof[llm]"' in done.err
+    # In a process of its own, because the package is imported by other tests.
+    program = f"""
+import sys
+sys.modules["pydantic_ai"] = None
+sys.argv = ["planproof", *{arguments!r}]
+from planproof.cli import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert 'pip install "planproof[llm]"' in done.stderr
