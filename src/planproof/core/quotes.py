@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from planproof.core.content import Json
+from planproof.core.pointer import LinesByText, resolve
 
 ELLIPSIS = "…"
 
@@ -15,6 +16,8 @@ _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
 # Readers of printed text drop the codes for colours; some programs print them without the escape.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _PUNCTUATION = '{}[]:,"'
+# What normalizing changes: escapes, codes for colours or the end of one, ellipses.
+_SPECIAL = re.compile(rf"[\\\[{ELLIPSIS}]|^\d[\d;]*m|\.\.\.")
 # Printed, typed, or in brackets.
 _ELLIPSIS_PATTERN = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
@@ -42,6 +45,52 @@ def is_quote_in(quote: str, text: str) -> bool:
             return False
         reached += len(part)
     return len(parts) > 1
+
+
+class QuotableTexts:
+    """The texts of a source by pointer, in which quotes can be searched."""
+
+    def __init__(self, document: Json) -> None:
+        self._document = document
+        self._lines: LinesByText = {}
+        self._texts: dict[str, str] = {}
+
+    def get(self, pointer: str) -> str:
+        """Return the text at a pointer, from `to_searchable_text`."""
+        text = self._texts.get(pointer)
+        if text is None:
+            value = resolve(self._document, pointer, self._lines)
+            text = self._texts[pointer] = to_searchable_text(value)
+        return text
+
+    def contains(self, quote: str, pointer: str) -> bool:
+        """Return whether a quote occurs at a pointer, as `is_quote_in` says."""
+        if pointer not in self._texts and _is_plain(quote):
+            # Most quotes are part of one string as it is.
+            value = resolve(self._document, pointer, self._lines)
+            if _is_in_one_string(quote, value):
+                return True
+        return is_quote_in(quote, self.get(pointer))
+
+
+def _is_plain(quote: str) -> bool:
+    """Return whether a quote has only characters that normalizing a text leaves as they are."""
+    words = quote.split()
+    return bool(words) and "".join(words).isprintable() and not _SPECIAL.search(quote)
+
+
+def _is_in_one_string(quote: str, value: Json) -> bool:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            if quote in item:
+                return True
+        elif isinstance(item, dict):
+            pending += (*item, *item.values())
+        elif isinstance(item, list | tuple):
+            pending += item
+    return False
 
 
 @lru_cache(maxsize=64)
