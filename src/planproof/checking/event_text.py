@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeGuard, cast
 
 from planproof.contracts.terms import extract_terms, load_command_terms
 from planproof.core.content import Json
-from planproof.core.finding import Evidence, Findings
+from planproof.core.finding import Evidence, Extra, Findings
 from planproof.core.quotes import QuotableTexts, is_quote_in, to_searchable_text
 from planproof.core.trace import DERIVED, Event, Trace
 
@@ -190,39 +190,39 @@ class QuoteLocator:
     """
 
     def __init__(self, trace: Trace, document: Json) -> None:
-        self._trace = trace
+        self._events = trace.by_id
         self._texts = QuotableTexts(document)
 
     def locate_findings(self, findings: Findings) -> Findings:
         """Return the findings with quotes that occur in the source."""
         steps = [
             replace(step, evidence=tuple([self.locate(one, step.text) for one in step.evidence]))
-            if any(not self._is_located(one) for one in step.evidence)
+            if not all(map(self._is_located, step.evidence))
             else step
             for step in findings.steps
         ]
         extras = [
-            replace(extra, quote=self.locate(evidence, "").quote)
-            if not self._is_located(evidence := Evidence(extra.event, extra.pointer, extra.quote))
-            else extra
+            extra if self._is_located(extra) else replace(extra, quote=self._requote(extra, ""))
             for extra in findings.extras
         ]
         return replace(findings, steps=tuple(steps), extras=tuple(extras))
 
     def locate(self, evidence: Evidence, step_text: str) -> Evidence:
-        """Return the evidence, with another quote of its event if its own is not in the source.
-
-        That is the passage most like the step; if no passage of the event is there, what is.
-        """
-        event = self._trace.by_id.get(evidence.event)
-        if event is None or self._is_located(evidence) or not _was_read(evidence, event):
+        """Return the evidence, with another quote of its event if its own is not in the source."""
+        if self._is_located(evidence):
             return evidence
-        terms = extract_terms(step_text)
-        for passages in self._list_candidates(event, evidence.pointer, by_name=bool(terms)):
-            located = [one for one in passages if self._texts.contains(one, evidence.pointer)]
+        return replace(evidence, quote=self._requote(evidence, step_text))
+
+    def _requote(self, cited: Evidence | Extra, step_text: str) -> str:
+        """Return the passage most like the step; if none of the event's is there, what is."""
+        event, terms = self._events[cited.event], extract_terms(step_text)
+        if not _was_read(cited, event):
+            return cited.quote
+        for passages in self._list_candidates(event, cited.pointer, by_name=bool(terms)):
+            located = [one for one in passages if self._texts.contains(one, cited.pointer)]
             if located:
-                return replace(evidence, quote=_choose_passage(located, terms)[0])
-        return evidence
+                return _choose_passage(located, terms)[0]
+        return cited.quote
 
     def _list_candidates(
         self, event: Event, pointer: str, *, by_name: bool
@@ -234,17 +234,17 @@ class QuoteLocator:
         yield _split_sentences(source)
         yield source.split()
 
-    def _is_located(self, evidence: Evidence) -> bool:
-        event = self._trace.by_id.get(evidence.event)
-        if event is None or evidence.pointer not in (event.pointer, event.output_pointer):
+    def _is_located(self, cited: Evidence | Extra) -> bool:
+        event = self._events.get(cited.event)
+        if event is None or cited.pointer not in (event.pointer, event.output_pointer):
             return True  # a wrong event or pointer is not a matter of the quote
-        return self._texts.contains(evidence.quote, evidence.pointer)
+        return self._texts.contains(cited.quote, cited.pointer)
 
 
-def _was_read(evidence: Evidence, event: Event) -> bool:
+def _was_read(cited: Evidence | Extra, event: Event) -> bool:
     """Return whether a quote is from the event as it was read, or empty for want of a text."""
-    quote = evidence.quote
+    quote = cited.quote
     texts = [event.output]
-    if evidence.pointer == event.pointer:
+    if cited.pointer == event.pointer:
         texts = [event.name or "", event.text, *collect_strings(event.arguments)]
     return any(quote in text or is_quote_in(quote, to_searchable_text(text)) for text in texts)

@@ -138,7 +138,7 @@ def _descend(value: Json, path: str, pointer: str, kept: LinesByText) -> Json:
         raise _unresolved_pointer_error(pointer)
     for token in path[1:].split("/"):
         if isinstance(value, dict):
-            key = unescape(token)
+            key = unescape(token) if "~" in token else token
             if key not in value:
                 raise _unresolved_pointer_error(pointer)
             value = cast("dict[str, Json]", value)[key]

@@ -75,8 +75,9 @@ class QuotableTexts:
 
 def _is_plain(quote: str) -> bool:
     """Return whether a quote has only characters that normalizing a text leaves as they are."""
-    words = quote.split()
-    return bool(words) and "".join(words).isprintable() and not _SPECIAL.search(quote)
+    if not quote.isprintable() and not "".join(quote.split()).isprintable():
+        return False
+    return not (_SPECIAL.search(quote) or quote.isspace() or not quote)
 
 
 def _is_in_one_string(quote: str, value: Json) -> bool:
