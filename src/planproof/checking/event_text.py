@@ -242,7 +242,7 @@ class QuoteLocator:
 
 
 def _was_read(cited: Evidence | Extra, event: Event) -> bool:
-    """Return whether a quote is from the event as it was read, or empty for want of a text."""
+    """Return whether a quote is from the event as it was read; so is an empty one."""
     quote = cited.quote
     texts = [event.output]
     if cited.pointer == event.pointer:
