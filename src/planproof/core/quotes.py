@@ -48,12 +48,19 @@ def is_quote_in(quote: str, text: str) -> bool:
 
 
 class QuotableTexts:
-    """The texts of a source by pointer, in which quotes can be searched."""
+    """The texts of a source by pointer, in which quotes can be searched.
+
+    Many events may share a pointer. Their quotes are mostly looked up in order, so that each search
+    begins where the last one ended.
+    """
 
     def __init__(self, document: Json) -> None:
         self._document = document
         self._lines: LinesByText = {}
         self._texts: dict[str, str] = {}
+        self._used: set[str] = set()
+        self._last_found: dict[str, int] = {}
+        self._missing: set[tuple[str, str]] = set()
 
     def get(self, pointer: str) -> str:
         """Return the text at a pointer, from `to_searchable_text`."""
@@ -65,12 +72,25 @@ class QuotableTexts:
 
     def contains(self, quote: str, pointer: str) -> bool:
         """Return whether a quote occurs at a pointer, as `is_quote_in` says."""
-        if pointer not in self._texts and _is_plain(quote):
-            # Most quotes are part of one string as it is.
+        if pointer not in self._used and _is_plain(quote):
+            # Most pointers belong to one event, and most quotes are part of one string as it is.
+            self._used.add(pointer)
             value = resolve(self._document, pointer, self._lines)
             if _is_in_one_string(quote, value):
                 return True
-        return is_quote_in(quote, self.get(pointer))
+        text = self.get(pointer)
+        plain, parts = _split_at_ellipses(quote)
+        if any(parts):
+            found = text.find(plain, self._last_found.get(pointer, 0))
+            if found >= 0:
+                self._last_found[pointer] = found
+                return True
+        if (pointer, quote) in self._missing:
+            return False
+        if is_quote_in(quote, text):
+            return True
+        self._missing.add((pointer, quote))
+        return False
 
 
 def _is_plain(quote: str) -> bool:

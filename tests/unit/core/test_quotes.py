@@ -105,3 +105,11 @@ def test_quotes_are_looked_up_by_pointer() -> None:
     assert texts.contains("words", "L2:5-9")
     assert not texts.contains("three", "L2")
     assert texts.get("L2-3") == "two words three"
+
+
+def test_quotes_at_one_pointer_are_found_in_any_order() -> None:
+    texts = QuotableTexts([{"text": "one [2] three… four"}])
+    for quote in ("one", "four", "one", "[2]", "four", "three … four", "one"):
+        assert texts.contains(quote, "/0"), quote
+    for quote in ("five", "five", "four … one", "…"):
+        assert not texts.contains(quote, "/0"), quote
