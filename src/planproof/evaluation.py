@@ -16,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
+from planproof.checking.event_text import QuoteLocator
 from planproof.checking.plan_periods import (
     JudgePeriod,
     findings_required_error,
@@ -104,11 +105,15 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadedCase:
-    """A case that was read and can be judged; `draft` is its verdict without findings and score."""
+    """A case that was read and can be judged; `draft` is its verdict without findings and score.
+
+    `document` is the source of the trace, in which quotes are looked up.
+    """
 
     draft: Verdict
     task: Content
     timeline: PlanTimeline
+    document: Json
 
 
 def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
@@ -263,7 +268,8 @@ async def _evaluate_records(loaded: LoadedCase, judge: AnyJudge, options: ReadOp
     if why := explain_not_understood(trace):
         return replace(draft, outcome=Outcome.NOT_UNDERSTOOD, reason=why, cost=records.usage)
     timeline = PlanTimeline((loaded.timeline.last_plan,), trace)
-    verdict = await _judge_loaded(LoadedCase(draft, loaded.task, timeline), records.judge)
+    classified = replace(loaded, draft=draft, timeline=timeline)
+    verdict = await _judge_loaded(classified, records.judge)
     return replace(verdict, cost=records.usage + (verdict.cost or Usage()))
 
 
@@ -277,13 +283,17 @@ async def _judge_loaded(loaded: LoadedCase, judge: AnyJudge) -> Verdict:
     try:
         judged = await _judge_timeline(loaded.timeline, judge_period)
         if isinstance(judged, Findings):
-            return _score(_note_limits(loaded), judged)
+            return _score(_note_limits(loaded), _locate_quotes(loaded, judged))
         draft = _add_judgement(loaded.draft, judged)
         if judged.findings is not None:
-            return _score(draft, judged.findings)
+            return _score(draft, _locate_quotes(loaded, judged.findings))
         return _take_score(draft, judged)
     except Exception as error:
         return _judge_failed(loaded.draft, judge, error)
+
+
+def _locate_quotes(loaded: LoadedCase, findings: Findings) -> Findings:
+    return QuoteLocator(loaded.timeline.trace, loaded.document).locate_findings(findings)
 
 
 async def _judge_timeline(timeline: PlanTimeline, judge: JudgePeriod) -> Findings | Judgement:
@@ -401,7 +411,7 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
     if why := explain_not_understood(trace):
         if search is None and shows_trace_to_model(judge):
             if trace.reader == RECORDS:
-                return LoadedCase(draft, task, timeline)
+                return LoadedCase(draft, task, timeline, source.document)
             if options.reader is None and not isinstance(case.trace, Trace):
                 return load_case(case, judge, replace(options, reader=RECORDS))
         # Checked before a declared plan: the part that was not read may declare another one.
@@ -410,7 +420,7 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
         return draft
     if not trace.events:
         return replace(draft, outcome=Outcome.NO_EVENTS, reason=_NO_EVENTS)
-    return LoadedCase(draft, task, timeline)
+    return LoadedCase(draft, task, timeline, source.document)
 
 
 def read_trace_and_task(case: Case, options: ReadOptions) -> tuple[Source, Trace, Content]:

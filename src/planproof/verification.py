@@ -14,7 +14,7 @@ from planproof.checking.contract_judge import (
 )
 from planproof.checking.contract_verification import recheck_findings
 from planproof.checking.effects import only_prints
-from planproof.checking.event_text import format_call
+from planproof.checking.event_text import QuoteLocator, format_call
 from planproof.checking.plan_periods import judge_periods
 from planproof.checking.rules import Rules
 from planproof.checking.step_order import find_out_of_order
@@ -34,8 +34,7 @@ from planproof.core.finding import (
 from planproof.core.json_values import is_object
 from planproof.core.judge import PROMPT, Judge
 from planproof.core.plan import InForce, Origin, Plan
-from planproof.core.pointer import resolve
-from planproof.core.quotes import is_quote_in, to_searchable_text
+from planproof.core.quotes import QuotableTexts, is_quote_in
 from planproof.core.trace import Kind, Trace
 from planproof.core.verdict import (
     ContractSummary,
@@ -133,6 +132,7 @@ def verify(
     if _has_no_findings(parsed):
         return (*problems, *_check_model_score(parsed))
     events = _Events(trace, source, timeline)
+    quotes = QuoteLocator(trace, source.document)
     on_plan = _check_plan(parsed, plan) if plan is not None else ()
     judge: Judge | None = None
     if contract is None:
@@ -142,7 +142,7 @@ def verify(
         known = bind_metadata(contract, _get_metadata(verdict), variables or {})
         judge = ContractJudge(contract, vocabulary or Vocabulary(), known)
         unaccounted = recheck_findings(
-            contract, trace, parsed.steps, parsed.extras, judge.vocabulary, known
+            contract, trace, parsed.steps, parsed.extras, judge.vocabulary, known, quotes
         )
     return (
         *problems,
@@ -151,7 +151,7 @@ def verify(
         *_check_extras(parsed, events),
         *unaccounted,
         *_check_score(parsed),
-        *_check_reproduced(parsed, judge, timeline),
+        *_check_reproduced(parsed, judge, timeline, quotes),
     )
 
 
@@ -211,12 +211,12 @@ def _check_judge(verdict: Verdict) -> Iterator[str]:
 
 
 def _check_reproduced(
-    verdict: Verdict, judge: Judge | None, timeline: PlanTimeline
+    verdict: Verdict, judge: Judge | None, timeline: PlanTimeline, quotes: QuoteLocator
 ) -> Iterator[str]:
     """Compare the findings with those that the judge makes now, if it is the verdict's."""
     if judge is None or judge.name != _get_judge_name(verdict):
         return
-    expected = _judge_again(judge, timeline)
+    expected = quotes.locate_findings(_judge_again(judge, timeline))
     is_same = True
     for name, found, again in (
         ("steps", verdict.steps, expected.steps),
@@ -416,8 +416,7 @@ class _Events:
         self.trace = trace
         self.timeline = timeline
         self.index = {event.id: index for index, event in enumerate(trace.events)}
-        self._document = source.document
-        self._texts: dict[str, str] = {}
+        self._texts = QuotableTexts(source.document)
 
     def position(self, event: str) -> tuple[int, int]:
         index = self.index[event]
@@ -447,7 +446,7 @@ class _Events:
             yield _describe_difference(
                 f"{where}/pointer", f"not a pointer of {event.id}", " or ".join(pointers)
             )
-        elif not is_quote_in(cited.quote, self._text(cited.pointer)):
+        elif not is_quote_in(cited.quote, self._texts.get(cited.pointer)):
             yield f"{where}/quote: {_shorten(cited.quote)} not found at {cited.pointer!r}."
 
     def contains_words(self, event_id: str, words: str) -> bool:
@@ -457,11 +456,6 @@ class _Events:
             return False
         texts = (event.actor or "", event.name or "", format_call(event), event.output)
         return any(contains_text(words, text) for text in texts if text)
-
-    def _text(self, pointer: str) -> str:
-        if pointer not in self._texts:
-            self._texts[pointer] = to_searchable_text(resolve(self._document, pointer))
-        return self._texts[pointer]
 
 
 def _check_steps(verdict: Verdict, events: _Events) -> Iterator[str]:

@@ -14,6 +14,7 @@ from planproof.checking.contract_candidates import (
 )
 from planproof.checking.contract_findings import ContractExtras, cite_candidate
 from planproof.checking.contract_judge import StepMatcher
+from planproof.checking.event_text import QuoteLocator
 from planproof.core.contract import Contract, Match
 from planproof.core.finding import CONDITION_NOT_MET, EQUATED, Extra, Status, StepFinding
 from planproof.core.trace import Trace
@@ -27,6 +28,7 @@ def recheck_findings(
     extras: Sequence[Extra],
     vocabulary: Vocabulary,
     variables: Mapping[str, str],
+    quotes: QuoteLocator,
 ) -> Iterator[str]:
     """Yield what is wrong with the findings of a contract: conditions, statuses, extras."""
     roles = ToolRoles(contract, vocabulary)
@@ -34,9 +36,9 @@ def recheck_findings(
     candidates = build_contract_candidates(trace, evidence, roles)
     findings = {step.number: step for step in steps}
     matcher = StepMatcher(contract, candidates, variables)
-    if bound := matcher.bind_variables(_find_taken(matcher, findings)):
+    if bound := matcher.bind_variables(_find_taken(matcher, findings, quotes)):
         matcher = StepMatcher(contract, candidates, {**variables, **bound})
-    taken = _find_taken(matcher, findings)
+    taken = _find_taken(matcher, findings, quotes)
     by_number = {step.number: (at, step) for at, step in enumerate(steps)}
     for index, step in enumerate(matcher.steps):
         if step.number in by_number:
@@ -47,7 +49,9 @@ def recheck_findings(
     yield from _check_extras(ContractExtras(contract, roles, matcher), steps, extras, used)
 
 
-def _find_taken(matcher: StepMatcher, findings: Mapping[str, StepFinding]) -> list[Taken]:
+def _find_taken(
+    matcher: StepMatcher, findings: Mapping[str, StepFinding], quotes: QuoteLocator
+) -> list[Taken]:
     """Return for each step the candidates that its finding names and that match it.
 
     A call or text is named by its event, a command or a call in code by its quote as well.
@@ -62,28 +66,31 @@ def _find_taken(matcher: StepMatcher, findings: Mapping[str, StepFinding]) -> li
             matches = [item for part in parts for item in part.matches.items()]
             full = {candidate for candidate, result in matches if result.match is Match.FULL}
             order = sorted(dict(matches), key=lambda c: (c in used, c not in full, c))
-            named = _find_named(matcher.candidates, order, finding)
+            named = _find_named(matcher.candidates, order, finding, quotes)
             used |= named
         taken.append(tuple(tuple(c for c in part.matches if c in named) for part in parts))
     return taken
 
 
 def _find_named(
-    candidates: Sequence[ContractCandidate], matched: Sequence[int], finding: StepFinding
+    candidates: Sequence[ContractCandidate],
+    matched: Sequence[int],
+    finding: StepFinding,
+    quotes: QuoteLocator,
 ) -> set[int]:
     """Return the candidates that a finding names; of commands with equal quotes the first ones."""
-    quotes = Counter((evidence.event, evidence.quote) for evidence in finding.evidence)
+    cited = Counter((evidence.event, evidence.quote) for evidence in finding.evidence)
     named: set[int] = set()
     for index in matched:
         candidate = candidates[index]
         if candidate.event.id not in finding.covers:
             continue
         if candidate.quote is not None:
-            evidence = cite_candidate(candidate, finding.text)
+            evidence = quotes.locate(cite_candidate(candidate, finding.text), finding.text)
             quote = (evidence.event, evidence.quote)
-            if not quotes[quote]:
+            if not cited[quote]:
                 continue
-            quotes[quote] -= 1
+            cited[quote] -= 1
         named.add(index)
     return named
 

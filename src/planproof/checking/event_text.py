@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import repeat
 from types import NoneType
@@ -11,8 +12,9 @@ from typing import TypeAlias, TypeGuard, cast
 
 from planproof.contracts.terms import extract_terms, load_command_terms
 from planproof.core.content import Json
-from planproof.core.finding import Evidence
-from planproof.core.trace import DERIVED, Event
+from planproof.core.finding import Evidence, Extra, Findings
+from planproof.core.quotes import QuotableTexts, is_quote_in, to_searchable_text
+from planproof.core.trace import DERIVED, Event, Trace
 
 Leaves: TypeAlias = Collection[tuple[str, Json]]
 """The scalar values in arguments, each with its key."""
@@ -134,16 +136,22 @@ _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|\n|$)")
 
 def cite(event: Event, terms: frozenset[str]) -> Evidence:
     """Return evidence from an event: the passage with most of the given terms."""
-    best, best_worth = "", -1
-    for passage in _list_passages(event, by_name=bool(terms)):
-        worth = len(terms & extract_terms(passage))
-        if worth > best_worth:
-            best, best_worth = passage, worth
+    best, best_worth = _choose_passage(_list_passages(event, by_name=bool(terms)), terms)
     if terms and best_worth <= 0 and event.output_pointer is not None:
         for passage in _split_sentences(event.output):
             if terms & extract_terms(passage):
                 return Evidence(event.id, event.output_pointer, passage)
     return Evidence(event.id, event.pointer, best)
+
+
+def _choose_passage(passages: Iterable[str], terms: frozenset[str]) -> tuple[str, int]:
+    """Return the first passage with most of the terms, and their number; -1 if there is none."""
+    best, best_worth = "", -1
+    for passage in passages:
+        worth = len(terms & extract_terms(passage))
+        if worth > best_worth:
+            best, best_worth = passage, worth
+    return best, best_worth
 
 
 def _list_passages(event: Event, *, by_name: bool) -> list[str]:
@@ -168,3 +176,75 @@ def _split_sentences(text: str) -> list[str]:
 
 def _clip(text: str) -> str:
     return text.strip()[:_MAX_QUOTE_CHARS].rstrip()
+
+
+_MAX_SOURCE_CHARS = 2_000
+
+
+class QuoteLocator:
+    """Looks up quotes in the source, and replaces those of an event that are not there.
+
+    An event is what a reader made of the source: it may have named the tool itself ("shell" for a
+    record that only has a command), joined lines across a border, or parsed a printed value. A
+    quote that is not from the event either is left as it is, for `verify` to reject.
+    """
+
+    def __init__(self, trace: Trace, document: Json) -> None:
+        self._events = trace.by_id
+        self._texts = QuotableTexts(document)
+
+    def locate_findings(self, findings: Findings) -> Findings:
+        """Return the findings with quotes that occur in the source."""
+        steps = [
+            replace(step, evidence=tuple([self.locate(one, step.text) for one in step.evidence]))
+            if not all(map(self._is_located, step.evidence))
+            else step
+            for step in findings.steps
+        ]
+        extras = [
+            extra if self._is_located(extra) else replace(extra, quote=self._requote(extra, ""))
+            for extra in findings.extras
+        ]
+        return replace(findings, steps=tuple(steps), extras=tuple(extras))
+
+    def locate(self, evidence: Evidence, step_text: str) -> Evidence:
+        """Return the evidence, with another quote of its event if its own is not in the source."""
+        if self._is_located(evidence):
+            return evidence
+        return replace(evidence, quote=self._requote(evidence, step_text))
+
+    def _requote(self, cited: Evidence | Extra, step_text: str) -> str:
+        """Return the passage most like the step; if none of the event's is there, what is."""
+        event, terms = self._events[cited.event], extract_terms(step_text)
+        if not _was_read(cited, event):
+            return cited.quote
+        for passages in self._list_candidates(event, cited.pointer, by_name=bool(terms)):
+            located = [one for one in passages if self._texts.contains(one, cited.pointer)]
+            if located:
+                return _choose_passage(located, terms)[0]
+        return cited.quote
+
+    def _list_candidates(
+        self, event: Event, pointer: str, *, by_name: bool
+    ) -> Iterator[Sequence[str]]:
+        """Yield passages of the event, then passages of the source, then its words."""
+        is_call = pointer == event.pointer
+        yield _list_passages(event, by_name=by_name) if is_call else _split_sentences(event.output)
+        source = self._texts.get(pointer)[:_MAX_SOURCE_CHARS]
+        yield _split_sentences(source)
+        yield source.split()
+
+    def _is_located(self, cited: Evidence | Extra) -> bool:
+        event = self._events.get(cited.event)
+        if event is None or cited.pointer not in (event.pointer, event.output_pointer):
+            return True  # a wrong event or pointer is not a matter of the quote
+        return self._texts.contains(cited.quote, cited.pointer)
+
+
+def _was_read(cited: Evidence | Extra, event: Event) -> bool:
+    """Return whether a quote is from the event as it was read; so is an empty one."""
+    quote = cited.quote
+    texts = [event.output]
+    if cited.pointer == event.pointer:
+        texts = [event.name or "", event.text, *collect_strings(event.arguments)]
+    return any(quote in text or is_quote_in(quote, to_searchable_text(text)) for text in texts)

@@ -13,10 +13,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import cast
+from typing import TypeAlias, cast
 
 from planproof.core.content import Json
 from planproof.errors import InvalidInput
+
+LinesByText: TypeAlias = dict[str, list[str]]
+"""The lines of texts that pointers led into."""
 
 _LINES = re.compile(r"L([1-9]\d{0,11})(?:-([1-9]\d{0,11}))?(/.*)?", re.DOTALL)
 _COLUMNS = re.compile(r"L([1-9]\d{0,11}):([1-9]\d{0,11})-([1-9]\d{0,11})")
@@ -35,19 +38,23 @@ def unescape(token: str) -> str:
     return token.replace("~1", "/").replace("~0", "~")
 
 
-def resolve(document: Json, pointer: str) -> Json:
-    """Return the value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON."""
+def resolve(document: Json, pointer: str, lines_by_text: LinesByText | None = None) -> Json:
+    """Return the value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON.
+
+    To resolve many pointers, pass a dictionary in which the lines of texts are kept.
+    """
+    kept = {} if lines_by_text is None else lines_by_text
     if isinstance(document, tuple):
-        return _resolve_in_lines(cast("tuple[tuple[int, Json], ...]", document), pointer)
+        return _resolve_in_lines(cast("tuple[tuple[int, Json], ...]", document), pointer, kept)
     if isinstance(document, str) and pointer:
-        return _resolve_in_text(document, pointer)
-    return _descend(document, pointer, pointer)
+        return _resolve_in_text(document, pointer, kept)
+    return _descend(document, pointer, pointer, kept)
 
 
-def _resolve_in_text(text: str, pointer: str) -> str:
+def _resolve_in_text(text: str, pointer: str, kept: LinesByText) -> str:
     columns = _COLUMNS.fullmatch(pointer)
     if columns is not None:
-        line = _resolve_in_text(text, f"L{columns[1]}")
+        line = _resolve_in_text(text, f"L{columns[1]}", kept)
         start, end = int(columns[2]), int(columns[3])
         if not start <= end <= len(line):
             raise _unresolved_pointer_error(pointer)
@@ -55,7 +62,9 @@ def _resolve_in_text(text: str, pointer: str) -> str:
     match = _LINES.fullmatch(pointer)
     if match is None or match[3]:
         raise _unresolved_pointer_error(pointer)
-    lines = text.split("\n")
+    lines = kept.get(text)
+    if lines is None:
+        lines = kept[text] = text.split("\n")
     first = int(match[1])
     last = int(match[2] or first)
     if not first <= last <= len(lines):
@@ -63,7 +72,9 @@ def _resolve_in_text(text: str, pointer: str) -> str:
     return "\n".join(lines[first - 1 : last])
 
 
-def _resolve_in_lines(records: tuple[tuple[int, Json], ...], pointer: str) -> Json:
+def _resolve_in_lines(
+    records: tuple[tuple[int, Json], ...], pointer: str, kept: LinesByText
+) -> Json:
     if not pointer:
         return [value for _, value in records]
     match = _LINES.fullmatch(pointer)
@@ -74,7 +85,7 @@ def _resolve_in_lines(records: tuple[tuple[int, Json], ...], pointer: str) -> Js
     if start == len(records) or records[start][0] != first:
         raise _unresolved_pointer_error(pointer)
     if match[2] is None:
-        return _descend(records[start][1], path, pointer)
+        return _descend(records[start][1], path, pointer, kept)
     return _join_chunks(records, start, int(match[2]), path, pointer)
 
 
@@ -89,7 +100,7 @@ def _join_chunks(
             break
         if _stream_id(value) == stream:
             try:
-                chunk = _descend(value, path, pointer)
+                chunk = _descend(value, path, pointer, {})
             except InvalidInput:
                 continue
             if isinstance(chunk, str):
@@ -120,14 +131,14 @@ def _stream_id(value: Json) -> Json:
     return cast("dict[str, Json]", value).get("id") if isinstance(value, dict) else None
 
 
-def _descend(value: Json, path: str, pointer: str) -> Json:
+def _descend(value: Json, path: str, pointer: str, kept: LinesByText) -> Json:
     if not path:
         return value
     if not path.startswith("/"):
         raise _unresolved_pointer_error(pointer)
     for token in path[1:].split("/"):
         if isinstance(value, dict):
-            key = unescape(token)
+            key = unescape(token) if "~" in token else token
             if key not in value:
                 raise _unresolved_pointer_error(pointer)
             value = cast("dict[str, Json]", value)[key]
@@ -137,7 +148,7 @@ def _descend(value: Json, path: str, pointer: str) -> Json:
                 raise _unresolved_pointer_error(pointer)
             value = items[int(token)]
         elif isinstance(value, str):
-            value = _resolve_in_text(value, token)
+            value = _resolve_in_text(value, token, kept)
         else:
             raise _unresolved_pointer_error(pointer)
     return value

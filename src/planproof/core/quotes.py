@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from planproof.core.content import Json
+from planproof.core.pointer import LinesByText, resolve
 
 ELLIPSIS = "…"
 
@@ -15,6 +16,8 @@ _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
 # Readers of printed text drop the codes for colours; some programs print them without the escape.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _PUNCTUATION = '{}[]:,"'
+# What normalizing changes: escapes, codes for colours or the end of one, ellipses.
+_SPECIAL = re.compile(rf"[\\\[{ELLIPSIS}]|^\d[\d;]*m|\.\.\.")
 # Printed, typed, or in brackets.
 _ELLIPSIS_PATTERN = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
@@ -42,6 +45,73 @@ def is_quote_in(quote: str, text: str) -> bool:
             return False
         reached += len(part)
     return len(parts) > 1
+
+
+class QuotableTexts:
+    """The texts of a source by pointer, in which quotes can be searched.
+
+    Many events may share a pointer. Their quotes are mostly looked up in order, so that each search
+    begins where the last one ended.
+    """
+
+    def __init__(self, document: Json) -> None:
+        self._document = document
+        self._lines: LinesByText = {}
+        self._texts: dict[str, str] = {}
+        self._used: set[str] = set()
+        self._last_found: dict[str, int] = {}
+        self._missing: set[tuple[str, str]] = set()
+
+    def get(self, pointer: str) -> str:
+        """Return the text at a pointer, from `to_searchable_text`."""
+        text = self._texts.get(pointer)
+        if text is None:
+            value = resolve(self._document, pointer, self._lines)
+            text = self._texts[pointer] = to_searchable_text(value)
+        return text
+
+    def contains(self, quote: str, pointer: str) -> bool:
+        """Return whether a quote occurs at a pointer, as `is_quote_in` says."""
+        if pointer not in self._used and _is_plain(quote):
+            # Most pointers belong to one event, and most quotes are part of one string as it is.
+            self._used.add(pointer)
+            value = resolve(self._document, pointer, self._lines)
+            if _is_in_one_string(quote, value):
+                return True
+        text = self.get(pointer)
+        plain, parts = _split_at_ellipses(quote)
+        if any(parts):
+            found = text.find(plain, self._last_found.get(pointer, 0))
+            if found >= 0:
+                self._last_found[pointer] = found
+                return True
+        if (pointer, quote) in self._missing:
+            return False
+        if is_quote_in(quote, text):
+            return True
+        self._missing.add((pointer, quote))
+        return False
+
+
+def _is_plain(quote: str) -> bool:
+    """Return whether a quote has only characters that normalizing a text leaves as they are."""
+    if not quote.isprintable() and not "".join(quote.split()).isprintable():
+        return False
+    return not (_SPECIAL.search(quote) or quote.isspace() or not quote)
+
+
+def _is_in_one_string(quote: str, value: Json) -> bool:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            if quote in item:
+                return True
+        elif isinstance(item, dict):
+            pending += (*item, *item.values())
+        elif isinstance(item, list | tuple):
+            pending += item
+    return False
 
 
 @lru_cache(maxsize=64)

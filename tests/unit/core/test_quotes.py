@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planproof.core.content import Json
-from planproof.core.quotes import is_quote_in, to_searchable_text
+from planproof.core.quotes import QuotableTexts, is_quote_in, to_searchable_text
 
 CALL = {"name": "search", "arguments": json.dumps({"query": 'say "é"\n twice', "n": 2})}
 
@@ -39,6 +41,7 @@ CALL = {"name": "search", "arguments": json.dumps({"query": 'say "é"\n twice', 
 )
 def test_a_quote_that_occurs(quote: str, value: Json) -> None:
     assert is_quote_in(quote, to_searchable_text(value))
+    assert QuotableTexts(value).contains(quote, "")
 
 
 @pytest.mark.parametrize(
@@ -57,3 +60,56 @@ def test_a_quote_that_occurs(quote: str, value: Json) -> None:
 )
 def test_a_quote_that_does_not(quote: str, value: Json) -> None:
     assert not is_quote_in(quote, to_searchable_text(value))
+    assert not QuotableTexts(value).contains(quote, "")
+
+
+# What normalizing changes, and what it does not; no sentence begins inside an escape or a code.
+PIECES = st.sampled_from(
+    [
+        "a",
+        "Bc",
+        " ",
+        "\n",
+        "\t",
+        '"',
+        ":",
+        ", ",
+        "{",
+        "]",
+        "\x1b[31m",
+        "[0m",
+        "…",
+        "...",
+        "\\n",
+        "\\",
+        "é",
+    ]
+)
+
+
+@given(st.lists(PIECES), st.lists(PIECES), st.lists(PIECES, min_size=1), st.integers(1, 9))
+def test_a_quote_is_found_in_one_string_only_if_it_occurs(
+    before: list[str], after: list[str], pieces: list[str], end: int
+) -> None:
+    cut = "".join(pieces).strip()[:end].rstrip()
+    text = " ".join(["".join(before), "".join(pieces), "".join(after)])
+    for value in (text, {"text": text}, {"arguments": [json.dumps({"text": text})]}):
+        expected = is_quote_in(cut, to_searchable_text(value))
+        assert QuotableTexts(value).contains(cut, "") == expected
+
+
+def test_quotes_are_looked_up_by_pointer() -> None:
+    texts = QuotableTexts("one\ntwo words\nthree")
+    assert texts.contains("two words", "L2")
+    assert texts.contains("two words three", "L2-3")
+    assert texts.contains("words", "L2:5-9")
+    assert not texts.contains("three", "L2")
+    assert texts.get("L2-3") == "two words three"
+
+
+def test_quotes_at_one_pointer_are_found_in_any_order() -> None:
+    texts = QuotableTexts([{"text": "one [2] three… four"}])
+    for quote in ("one", "four", "one", "[2]", "four", "three … four", "one"):
+        assert texts.contains(quote, "/0"), quote
+    for quote in ("five", "five", "four … one", "…"):
+        assert not texts.contains(quote, "/0"), quote
