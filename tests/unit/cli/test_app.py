@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,29 +103,3 @@ def test_an_extra_that_is_missing_is_named(
     assert "pip install 'planproof[mcp]'" in done.err
     nowhere = planproof("mcp", "--folder", "nowhere")
     assert (nowhere.code, "not a folder" in nowhere.err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("judge", "case.json", "--judge", "audit", "--model", "openai:NAME"),
-        ("judge", "case.json", "--model", "openai:NAME"),
-        ("compile", "case.json", "--model", "openai:NAME"),
-    ],
-)
-def test_a_model_without_its_packages_names_the_extra(
-    folder: Path, arguments: tuple[str, ...]
-) -> None:
-    # In a process of its own, because the package is imported by other tests.
-    program = f"""
-import sys
-sys.modules["pydantic_ai"] = None
-sys.argv = ["planproof", *{arguments!r}]
-from planproof.cli import main
-main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert 'pip install "planproof[llm]"' in done.stderr
