@@ -256,12 +256,13 @@ def _is_one_document(data: bytes) -> bool:
 
 def _parse_verdict(data: bytes, where: str) -> dict[str, Json]:
     from planproof.core.json_values import is_object
+    from planproof.readers.decoding.json_parsing import describe_json_error
 
     advice = "Pass the output of `planproof judge --format full` or `planproof run`."
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"invalid JSON: {error}.", where=where, advice=advice) from error
+        raise InvalidInput(describe_json_error(error), where=where, advice=advice) from error
     if not is_object(value) or "outcome" not in value:
         raise InvalidInput("not a full verdict.", where=where, advice=advice)
     return value

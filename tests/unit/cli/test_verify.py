@@ -303,8 +303,8 @@ def test_a_readable_case_is_not_invalid_input(planproof: CommandLine, folder: Pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "invalid JSON"),
-        ("{", "invalid JSON"),
+        ("", "is empty."),
+        ("{", "is not valid JSON"),
         ('{"score": 1.0, "reason": "x"}', "not a full verdict"),
         ("[]\n[]", "line 1: not a full verdict"),
     ],
