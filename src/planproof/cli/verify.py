@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from planproof.cli.exit_codes import REJECTED
+from planproof.cli.exit_codes import REJECTED, print_notice
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
@@ -146,7 +146,7 @@ def verify(
     elif checked != 1:
         typer.echo(f"{checked - rejected:,} of {checked:,} accepted")
     for limit, count in limits.items():
-        typer.echo(f"note: {count:,} of {checked:,}: {limit}.", err=True)
+        print_notice(f"note: {count:,} of {checked:,}: {limit}.")
     if rejected:
         raise typer.Exit(REJECTED)
 
@@ -164,10 +164,9 @@ def _check_signatures(
     problems = {line.where: check_signature(line.value, keys) for line in verdicts if keys}
     signed = sum(line.value.pop(SIGNATURE, None) is not None for line in verdicts)
     if signed and not keys:
-        typer.echo(
+        print_notice(
             f"note: {signed:,} of {len(verdicts):,} verdicts are signed; the signatures were not "
-            "checked (--public-key FILE).",
-            err=True,
+            "checked (--public-key FILE)."
         )
     return problems
 
@@ -177,10 +176,9 @@ def _warn_about_old_schema(verdicts: Sequence[VerdictLine]) -> None:
 
     old = sum("schema" not in line.value for line in verdicts)
     if old:
-        typer.echo(
+        print_notice(
             f"note: {old:,} of {len(verdicts):,} verdicts were written with schema version 1 "
-            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`.",  # words: exempt
-            err=True,
+            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`."  # words: exempt
         )
 
 

@@ -124,3 +124,21 @@ def test_a_model_without_its_packages_names_the_extra(
     done = planproof(*arguments)
     assert done.code == 2
     assert 'pip install "planproof[llm]"' in done.err
+
+
+@pytest.mark.parametrize("command", ["", "compile", "contract test", "judge", "run", "verify"])
+def test_help_fits_a_terminal_of_80_columns(planproof: CommandLine, command: str) -> None:
+    shown = planproof(*command.split(), "--help").out
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+def test_an_error_is_wrapped_for_a_terminal_and_one_line_in_a_log(
+    planproof: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("judge", "--trace", "case.json", "--contract", f"{'long-' * 12}name.yaml")
+    in_log = planproof(*arguments).err
+    assert len(in_log.splitlines()[0]) > 80
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    wrapped = planproof(*arguments).err
+    assert wrapped.split() == in_log.split()
+    assert max(map(len, wrapped.splitlines())) <= 80
