@@ -21,7 +21,6 @@ from planproof.cli.inputs import (
     format_input_name,
     load_config,
     load_profiles,
-    open_input,
     read_bytes,
 )
 from planproof.cli.options import VariableOption, parse_variables
@@ -45,7 +44,10 @@ def verify(
     ],
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="Trace or case; for several verdicts, the data set."),
+        typer.Argument(
+            metavar="TRACE",
+            help="Trace or case; for several verdicts, the data set: a file or folder.",
+        ),
     ],
     *,
     pick: PickOption = None,
@@ -84,6 +86,7 @@ def verify(
     planproof judge case.json --format full -o verdict.json
     planproof verify verdict.json case.json
     planproof verify verdicts.jsonl cases.jsonl
+    planproof verify verdicts.jsonl runs/
     planproof verify verdict.json run.json --plan plan.md
     planproof verify verdict.json run.json --contract plan.contract.yaml
     planproof verify signed.json case.json --public-key public.pem
@@ -119,8 +122,8 @@ def verify(
     if plan is not None:
         from planproof.evaluation import read_json_or_text
 
-        if len(verdicts) != 1:
-            raise typer.BadParameter("--plan requires a single verdict.")
+        if len(verdicts) != 1 or trace.is_dir():
+            raise typer.BadParameter("--plan requires a single verdict, and a file as TRACE.")
         given_plan = read_json_or_text(plan)
     limits = Counter[str]()
 
@@ -191,34 +194,34 @@ def _check_verdicts(
     check: _Check,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the location of each verdict and the problems found in it."""
-    if len(verdicts) == 1:
+    if len(verdicts) == 1 and not trace.is_dir():
         (only,) = verdicts
         yield only.where, _check_one(only.value, trace, trace_id, plan, reading, check)
         return
     if trace_id is not None:
-        raise typer.BadParameter("--pick requires a single verdict.")
-    from planproof.readers.decoding.trace_files import read_cases
+        raise typer.BadParameter("--pick requires a single verdict, and a file as TRACE.")
+    from planproof.core.limits import Limits
+    from planproof.runs.datasets.data_set import DataSet
 
-    with open_input(trace) as lines:
-        cases = read_cases(
-            lines,
-            name=format_input_name(trace),
-            limits=reading.limits,
-            profiles=reading.profiles,
-        )
-        for verdict_line, line in zip_longest(verdicts, cases):
-            if verdict_line is None:
-                yield line.where, ("no verdict for this case",)
-            elif line is None:
-                yield verdict_line.where, ("no case for this verdict",)
-            elif line.case is None:
-                yield verdict_line.where, _check_unreadable(verdict_line.value, str(line.error))
-            else:
-                location = f"{line.where}, execution_trace"
-                yield (
-                    verdict_line.where,
-                    _check_case(verdict_line.value, line.case, location, reading, check),
-                )
+    # Read like `planproof run` reads them, so that folders and the ids of their cases are the same.
+    cases = DataSet(
+        paths=(str(trace),), limits=reading.limits or Limits(), profiles=tuple(reading.profiles)
+    )
+    for verdict_line, numbered in zip_longest(verdicts, cases):
+        if numbered is None:
+            yield verdict_line.where, ("no case for this verdict",)
+            continue
+        _, line = numbered
+        if verdict_line is None:
+            yield line.where, ("no verdict for this case",)
+        elif line.case is None:
+            yield verdict_line.where, _check_unreadable(verdict_line.value, str(line.error))
+        else:
+            location = f"{line.where}, execution_trace"
+            yield (
+                verdict_line.where,
+                _check_case(verdict_line.value, line.case, location, reading, check),
+            )
 
 
 @dataclass(frozen=True, slots=True)
