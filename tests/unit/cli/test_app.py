@@ -138,7 +138,7 @@ def test_an_error_is_wrapped_for_a_terminal_and_one_line_in_a_log(
     arguments = ("judge", "--trace", "case.json", "--contract", f"{'long-' * 12}name.yaml")
     in_log = planproof(*arguments).err
     assert len(in_log.splitlines()[0]) > 80
-    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     wrapped = planproof(*arguments).err
     assert wrapped.split() == in_log.split()
     assert max(map(len, wrapped.splitlines())) <= 80
