@@ -79,7 +79,7 @@ class _PageSession:
 
     def _run_command(self, command: str, shell: Shell) -> str:
         """Return the output of a command, with changing parts replaced."""
-        printed = shell.run(command).output.replace(str(shell.folder), "/home/you")
+        printed = shell.run(command).output.replace(str(shell.folder), "/home/you/project")
         lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
         return _DURATION.sub(r"\g<1>0.1", _RUN_ID.sub(self._replace_run_id, lines))
 

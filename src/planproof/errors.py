@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MIN_SIMILARITY = 0.65
+"""Two letters swapped in a name of three are above it; `owner` and `never` are below."""
+
 
 class PlanproofError(Exception):
     """Base class of all errors that planproof raises on purpose.
@@ -60,6 +63,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if not names:
         return "None is registered."
     by_lower_case = {known_name.lower(): known_name for known_name in names}
-    nearest = get_close_matches(name.lower(), by_lower_case, n=1)
+    nearest = get_close_matches(name.lower(), by_lower_case, n=1, cutoff=_MIN_SIMILARITY)
     guess = f"Did you mean `{by_lower_case[nearest[0]]}`? " if nearest else ""
     return f"{guess}Known: {', '.join(names)}."

@@ -57,6 +57,7 @@ from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_given_plan
 from planproof.planning.plan_search import explain_missing_plan, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
+from planproof.readers.decoding.json_parsing import describe_json_error
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.detect import mark_bookkeeping, read_trace
@@ -537,12 +538,16 @@ def read_json_or_text(path: Path) -> Json:
         raise InvalidInput(f"can't be read: {error.strerror}.", where=str(path)) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"byte {error.start} is not valid UTF-8.",
+            describe_json_error(error),
             where=str(path),
             advice="Save the file as UTF-8 text.",
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"is not valid JSON: {error}.", where=str(path)) from error
+        raise InvalidInput(
+            describe_json_error(error),
+            where=str(path),
+            advice="A file whose name ends in .json must be JSON; save text as .txt or .md.",
+        ) from error
 
 
 def _score(draft: Verdict, findings: Findings) -> Verdict:

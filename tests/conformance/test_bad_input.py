@@ -65,7 +65,7 @@ FILES = [
     Row(
         "an image",
         2,
-        "is not valid JSON: 'utf-8' codec",
+        "is not text: byte 0 is not valid UTF-8",
         file=b"\x89PNG\r\n\x1a\n" + bytes(range(200, 256)),
     ),
     Row("a list", 2, "must be an object, not a list", file=b"[1, 2]"),

@@ -213,6 +213,8 @@ FAULTS: list[tuple[str, bytes, str, str]] = [
         "x.json, line 1 column 39: is truncated or invalid JSON",
         "again",
     ),
+    ("x.dat", bytes(range(256)) * 4, "x.dat: is not UTF-8 text.", "JSON Lines"),
+    ("x.jsonl", CASE.encode("utf-16") * 2, "x.jsonl: is not UTF-8 text.", "JSON Lines"),
     ("x.json", f"[{CASE},{CASE}".encode(), "x.json: is a truncated JSON array.", "again"),
     (
         "x.json",

@@ -292,7 +292,8 @@ def test_what_can_not_be_read_is_an_error(changes: dict[str, Any], message: str)
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("task.txt", b"caf\xe9", "byte 3 is not valid UTF-8"),
+        ("task.txt", b"caf\xe9", "is not text: byte 3 is not valid UTF-8"),
+        ("task.json", b" ", "is empty. A file whose name ends in .json must be JSON"),
         ("task.json", b"[", "is not valid JSON"),
         ("task.json", b"[" * 100_000, "is not valid JSON"),
         ("task.json", b"3", "must be text or a list of content parts"),

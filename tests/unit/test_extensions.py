@@ -57,4 +57,6 @@ def test_other_names_are_errors_that_help(name: str, message: str) -> None:
 
 def test_suggestions_do_not_mind_case() -> None:
     assert did_you_mean("RULES", ["rules", "audit"]).startswith("Did you mean `rules`?")
+    assert did_you_mean("vra", ["var", "never"]).startswith("Did you mean `var`?")
+    assert did_you_mean("owner", ["never", "name"]) == "Known: name, never."
     assert did_you_mean("x", []) == "None is registered."

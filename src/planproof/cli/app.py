@@ -75,8 +75,8 @@ def planproof(
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof sign VERDICT.json --key FILE    sign a verdict
     planproof inspect TRACE                   show how a trace is read
-    planproof contract check CONTRACT         check a contract before it judges runs
-    planproof profile suggest TRACE           describe a format that no reader knows
+    planproof contract check CONTRACT         check a contract before use
+    planproof profile suggest TRACE           describe an unknown format
     planproof calibrate                       measure how reliable a judge is
     planproof hook claude-code                judge Claude Code sessions
     planproof mcp                             serve tools to MCP clients

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.exit_codes import NOT_JUDGED, print_error
+from planproof.cli.exit_codes import NOT_JUDGED, print_error, wrap_notice
 from planproof.cli.inputs import (
     ConfigOption,
     ProfileOption,
@@ -97,9 +97,9 @@ def compile_(
     """Compile a plan into a contract: what a run must show for every step.
 
     \b
-    planproof compile plan.md --tools tools.json --model openai:NAME -o plan.contract.yaml
-    planproof compile plan.md --data runs/ --model openai:NAME -o plan.contract.yaml
-    planproof compile plan.md -o plan.contract.yaml
+    planproof compile plan.md --tools tools.json --model openai:NAME -o plan.yaml
+    planproof compile plan.md --data runs/ --model openai:NAME -o plan.yaml
+    planproof compile plan.md -o plan.yaml
 
     The model sees the plan and the names of the tools, never a trace. Its answer is checked, and it
     is asked once more if something is wrong. What it understood, and what it doubts, is printed:
@@ -139,7 +139,7 @@ def compile_(
     # Where the contract itself is printed, the rest goes to standard error.
     stream = sys.stderr if output is None or name == "-" else sys.stdout
     if model is None:
-        contract, lines = build_skeleton(parsed, catalogue), f"{_NOTHING_STATED}\n"
+        contract, lines = build_skeleton(parsed, catalogue), f"{wrap_notice(_NOTHING_STATED)}\n"
     else:
         judge_options = ModelJudgeOptions(
             model=[model],

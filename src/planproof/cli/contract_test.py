@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.exit_codes import NOT_JUDGED, REJECTED
+from planproof.cli.exit_codes import NOT_JUDGED, REJECTED, print_notice
 from planproof.cli.inputs import (
     ConfigOption,
     ProfileOption,
@@ -80,7 +80,7 @@ def check_known_runs(
 
     \b
     planproof contract test plan.contract.yaml --good runs/good/ --bad runs/bad/
-    planproof contract test plan.contract.yaml --good run.json --mutate --min-noticed 0.9
+    planproof contract test plan.contract.yaml --good run.json --mutate
 
     Exit code: 0 as expected, 1 a run or too many mutations are not, 2 bad usage or input, 3 a run
     could not be judged.
@@ -91,6 +91,7 @@ def check_known_runs(
     from planproof.contracts.contract_validation import read_valid_contract
     from planproof.core.vocabulary import Vocabulary
     from planproof.evaluation import ReadOptions
+    from planproof.reports.wording import pluralize
 
     if not good and not bad:
         raise typer.BadParameter("pass runs with --good or --bad.")
@@ -124,6 +125,9 @@ def check_known_runs(
             target = sys.stdout if output is None else make_plain_stream()
             show = make_sanitizer(secrets=False)
             stream.write(render_lines(format_trial(runs, counts, show), target))
+    failed = sum(run.is_good and not run.is_as_expected for run in runs)
+    if mutate and failed:
+        print_notice(f"planproof: not mutated: {pluralize(failed, 'good run')} that did not pass")
     if any(run.score is None for run in runs):
         raise typer.Exit(NOT_JUDGED)
     noticed = sum(count for count, _ in counts.values())

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from textwrap import wrap
 from typing import ParamSpec, TypeVar
 
 import typer
@@ -24,6 +25,7 @@ NO_PLAN = 3
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
+_WIDTH = 80
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -66,6 +68,23 @@ def print_error(error: PlanproofError) -> None:
     from planproof.reports.plain_text import to_one_line
 
     location = f"{to_one_line(error.where)}: " if error.where else ""
-    typer.echo(f"planproof: error: {location}{to_one_line(error.what)}", err=True)
+    lines = [f"planproof: error: {location}{to_one_line(error.what)}"]
     if error.advice:
-        typer.echo(f"  {to_one_line(error.advice)}", err=True)
+        lines.append(f"  {to_one_line(error.advice)}")
+    # In a log an error is one line, which programs can search.
+    show = wrap_notice if sys.stderr.isatty() else str
+    for line in lines:
+        typer.echo(show(line), err=True)
+
+
+def print_notice(text: str) -> None:
+    """Print text to standard error in lines of 80 columns, without breaking words and paths."""
+    typer.echo(wrap_notice(text), err=True)
+
+
+def wrap_notice(text: str) -> str:
+    """Wrap text to lines of 80 columns; what does not fit on the first one is indented."""
+    lines = wrap(
+        text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.exit_codes import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
+from planproof.cli.exit_codes import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED, print_notice
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
@@ -202,6 +202,8 @@ def run(
     _print_summary(tally, monotonic() - began)
     if run_store.is_persistent:
         typer.echo(f"stored as run {run_record.id} in {run_store.url}", err=True)
+    if tally.unscored:
+        _print_unscored(tally, run_store)
     has_min_score = min_score is not None or configuration.min_score is not None
     if has_min_score and tally.passed < tally.scored:
         raise typer.Exit(BELOW_MINIMUM)
@@ -249,6 +251,18 @@ def _print_summary(tally: SummaryBuilder, seconds: float) -> None:
             format_step_counts("steps most often missed", summary.missed, show), sys.stderr
         )
     )
+
+
+def _print_unscored(tally: SummaryBuilder, run_store: Store) -> None:
+    """Say why the exit code is not 0 although nothing failed."""
+    from planproof.reports.wording import pluralize
+
+    count = tally.unscored.total()
+    verb = "has" if count == 1 else "have"
+    cases = pluralize(tally.cases, "case")
+    outcomes = ", ".join(f"{number:,} {name}" for name, number in sorted(tally.unscored.items()))
+    see = "; see `planproof show latest`" if run_store.is_persistent else ""
+    print_notice(f"planproof: {count:,} of {cases} {verb} no score ({outcomes}){see}")
 
 
 def _print_resumed(run_record: Run) -> None:

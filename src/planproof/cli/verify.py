@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from planproof.cli.exit_codes import REJECTED
+from planproof.cli.exit_codes import REJECTED, print_notice
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
@@ -21,7 +21,6 @@ from planproof.cli.inputs import (
     format_input_name,
     load_config,
     load_profiles,
-    open_input,
     read_bytes,
 )
 from planproof.cli.options import VariableOption, parse_variables
@@ -45,7 +44,10 @@ def verify(
     ],
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="Trace or case; for several verdicts, the data set."),
+        typer.Argument(
+            metavar="TRACE",
+            help="Trace or case; for several verdicts, the data set: a file or folder.",
+        ),
     ],
     *,
     pick: PickOption = None,
@@ -84,6 +86,7 @@ def verify(
     planproof judge case.json --format full -o verdict.json
     planproof verify verdict.json case.json
     planproof verify verdicts.jsonl cases.jsonl
+    planproof verify verdicts.jsonl runs/
     planproof verify verdict.json run.json --plan plan.md
     planproof verify verdict.json run.json --contract plan.contract.yaml
     planproof verify signed.json case.json --public-key public.pem
@@ -119,8 +122,8 @@ def verify(
     if plan is not None:
         from planproof.evaluation import read_json_or_text
 
-        if len(verdicts) != 1:
-            raise typer.BadParameter("--plan requires a single verdict.")
+        if len(verdicts) != 1 or trace.is_dir():
+            raise typer.BadParameter("--plan requires a single verdict, and a file as TRACE.")
         given_plan = read_json_or_text(plan)
     limits = Counter[str]()
 
@@ -146,7 +149,7 @@ def verify(
     elif checked != 1:
         typer.echo(f"{checked - rejected:,} of {checked:,} accepted")
     for limit, count in limits.items():
-        typer.echo(f"note: {count:,} of {checked:,}: {limit}.", err=True)
+        print_notice(f"note: {count:,} of {checked:,}: {limit}.")
     if rejected:
         raise typer.Exit(REJECTED)
 
@@ -164,10 +167,9 @@ def _check_signatures(
     problems = {line.where: check_signature(line.value, keys) for line in verdicts if keys}
     signed = sum(line.value.pop(SIGNATURE, None) is not None for line in verdicts)
     if signed and not keys:
-        typer.echo(
+        print_notice(
             f"note: {signed:,} of {len(verdicts):,} verdicts are signed; the signatures were not "
-            "checked (--public-key FILE).",
-            err=True,
+            "checked (--public-key FILE)."
         )
     return problems
 
@@ -177,10 +179,9 @@ def _warn_about_old_schema(verdicts: Sequence[VerdictLine]) -> None:
 
     old = sum("schema" not in line.value for line in verdicts)
     if old:
-        typer.echo(
+        print_notice(
             f"note: {old:,} of {len(verdicts):,} verdicts were written with schema version 1 "
-            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`.",  # words: exempt
-            err=True,
+            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`."  # words: exempt
         )
 
 
@@ -193,34 +194,34 @@ def _check_verdicts(
     check: _Check,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the location of each verdict and the problems found in it."""
-    if len(verdicts) == 1:
+    if len(verdicts) == 1 and not trace.is_dir():
         (only,) = verdicts
         yield only.where, _check_one(only.value, trace, trace_id, plan, reading, check)
         return
     if trace_id is not None:
-        raise typer.BadParameter("--pick requires a single verdict.")
-    from planproof.readers.decoding.trace_files import read_cases
+        raise typer.BadParameter("--pick requires a single verdict, and a file as TRACE.")
+    from planproof.core.limits import Limits
+    from planproof.runs.datasets.data_set import DataSet
 
-    with open_input(trace) as lines:
-        cases = read_cases(
-            lines,
-            name=format_input_name(trace),
-            limits=reading.limits,
-            profiles=reading.profiles,
-        )
-        for verdict_line, line in zip_longest(verdicts, cases):
-            if verdict_line is None:
-                yield line.where, ("no verdict for this case",)
-            elif line is None:
-                yield verdict_line.where, ("no case for this verdict",)
-            elif line.case is None:
-                yield verdict_line.where, _check_unreadable(verdict_line.value, str(line.error))
-            else:
-                location = f"{line.where}, execution_trace"
-                yield (
-                    verdict_line.where,
-                    _check_case(verdict_line.value, line.case, location, reading, check),
-                )
+    # Read like `planproof run` reads them, so that folders and the ids of their cases are the same.
+    cases = DataSet(
+        paths=(str(trace),), limits=reading.limits or Limits(), profiles=tuple(reading.profiles)
+    )
+    for verdict_line, numbered in zip_longest(verdicts, cases):
+        if numbered is None:
+            yield verdict_line.where, ("no case for this verdict",)
+            continue
+        _, line = numbered
+        if verdict_line is None:
+            yield line.where, ("no verdict for this case",)
+        elif line.case is None:
+            yield verdict_line.where, _check_unreadable(verdict_line.value, str(line.error))
+        else:
+            location = f"{line.where}, execution_trace"
+            yield (
+                verdict_line.where,
+                _check_case(verdict_line.value, line.case, location, reading, check),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +257,13 @@ def _is_one_document(data: bytes) -> bool:
 
 def _parse_verdict(data: bytes, where: str) -> dict[str, Json]:
     from planproof.core.json_values import is_object
+    from planproof.readers.decoding.json_parsing import describe_json_error
 
     advice = "Pass the output of `planproof judge --format full` or `planproof run`."
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"invalid JSON: {error}.", where=where, advice=advice) from error
+        raise InvalidInput(describe_json_error(error), where=where, advice=advice) from error
     if not is_object(value) or "outcome" not in value:
         raise InvalidInput("not a full verdict.", where=where, advice=advice)
     return value

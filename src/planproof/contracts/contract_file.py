@@ -72,6 +72,15 @@ _ONE_OR_MANY = frozenset("call program argument calls not absent with also".spli
 _PLAIN = re.compile(r"(?:\d+ |\$)?[^\W\d](?:[^:#]|:(?=\S)|(?<=\S)#)*")
 _PLAIN_IN_FLOW = re.compile(r"(?:\d+ |\$)?[^\W\d][\w ./+@()$%=;~'<>|&-]*")
 _RESERVED_WORDS = frozenset("true false yes no on off y n null".split())
+_EXAMPLES = {
+    "one value": "VALUE",
+    "a mapping": "{NAME: VALUE}",
+    "a number": "1.5",
+    "a whole number": "1",
+    "true or false": "true",
+    "a step with `number` and `text`": '[{number: "1", text: TEXT}]',
+}
+"""What an error advises to write, by what was expected."""
 _MAX_PLAIN_NUMBER = 1e15
 _NO_CONTRACT = f"is not a contract: `planproof: {CONTRACT_FORMAT}` is missing."
 
@@ -530,7 +539,18 @@ class _Decoder:
             given = "nothing"
         elif isinstance(value, str):
             given = f"`{_shorten(value)}`"
-        return self._document.error(f"expected {expected}, got {given}.", path)
+        what = f"expected {expected}, got {given}."
+        names = [part for part in path if isinstance(part, str)]
+        if not names:
+            return self._document.error(what, path)
+        name = _shorten(names[-1])
+        if not isinstance(path[-1], str):
+            advice = f"Every item of `{name}` must be {expected}."
+        elif expected in _EXAMPLES:
+            advice = f"Write `{name}: {_EXAMPLES[expected]}`."
+        else:
+            advice = None
+        return self._document.error(f"`{name}`: {what}", path, advice)
 
 
 @cache

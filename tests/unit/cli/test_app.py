@@ -103,3 +103,21 @@ def test_an_extra_that_is_missing_is_named(
     assert "pip install 'planproof[mcp]'" in done.err
     nowhere = planproof("mcp", "--folder", "nowhere")
     assert (nowhere.code, "not a folder" in nowhere.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["", "compile", "contract test", "judge", "run", "verify"])
+def test_help_fits_a_terminal_of_80_columns(planproof: CommandLine, command: str) -> None:
+    shown = planproof(*command.split(), "--help").out
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+def test_an_error_is_wrapped_for_a_terminal_and_one_line_in_a_log(
+    planproof: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("judge", "--trace", "case.json", "--contract", f"{'long-' * 12}name.yaml")
+    in_log = planproof(*arguments).err
+    assert len(in_log.splitlines()[0]) > 80
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    wrapped = planproof(*arguments).err
+    assert wrapped.split() == in_log.split()
+    assert max(map(len, wrapped.splitlines())) <= 80

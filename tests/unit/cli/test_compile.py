@@ -96,3 +96,10 @@ def test_traces_that_cannot_be_read_are_counted(planproof: CommandLine, files: P
     (files / "runs" / "a.jsonl").unlink()
     failed = planproof("compile", "plan.md", "--data", "runs")
     assert failed.code == 2
+
+
+def test_the_notice_without_a_model_fits_80_columns(planproof: CommandLine, folder: Path) -> None:
+    (folder / "short.md").write_text("1. Read the report\n2. Send it\n", encoding="utf-8")
+    notice = planproof("compile", "short.md", "-o", "short.yaml").out
+    assert notice.startswith("Nothing is stated yet: ")
+    assert all(len(line) <= 80 for line in notice.splitlines())

@@ -87,3 +87,11 @@ def test_bad_usage_and_runs_that_cannot_be_judged(planproof: CommandLine, files:
     case: dict[str, object] = {"user_task": "", "execution_trace": [], "agent_plan": None}
     (files / "empty.json").write_text(json.dumps(case), encoding="utf-8")
     assert planproof("contract", "test", "c.yaml", "--good", "empty.json").code == 3
+
+
+def test_good_runs_that_fail_are_not_mutated_and_named(planproof: CommandLine, files: Path) -> None:
+    del files
+    done = planproof("contract", "test", "c.yaml", "--good", "bad.json", "--mutate")
+    assert done.code == 1
+    assert done.err == "planproof: not mutated: 1 good run that did not pass\n"
+    assert planproof("contract", "test", "c.yaml", "--good", "good.json", "--mutate").err == ""

@@ -308,3 +308,27 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     asked = planproof(*latest, "--judge", "prompt", "--show-prompt")
     assert asked.code == 2
     assert "can't judge a trace with several plans" in asked.err
+
+
+def test_a_bare_trace_instead_of_a_case_is_pointed_to_its_option(
+    planproof: CommandLine, folder: Path
+) -> None:
+    for trace in (FOLLOWED["execution_trace"], {"messages": FOLLOWED["execution_trace"]}):
+        _write(folder / "trace.json", trace)
+        done = planproof("judge", "trace.json")
+        assert done.code == 2
+        assert "Pass a trace with --trace, and its plan with --plan." in " ".join(done.err.split())
+
+
+def test_an_empty_plan_and_a_binary_file_are_named_as_such(
+    planproof: CommandLine, folder: Path
+) -> None:
+    _write(folder / "trace.json", FOLLOWED["execution_trace"])
+    _write(folder / "empty.json", "")
+    done = planproof("judge", "--plan", "empty.json", "--trace", "trace.json")
+    assert (done.code, done.err.splitlines()[0]) == (2, "planproof: error: empty.json: is empty.")
+    (folder / "bin.dat").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    assert "bin.dat: is not text: byte 0 is not valid UTF-8." in planproof("judge", "bin.dat").err
+    done = planproof("run", "bin.dat")
+    assert (done.code, done.out) == (2, "")
+    assert "bin.dat: is not UTF-8 text." in done.err

@@ -67,9 +67,10 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
         "  1 of 3  Copy report-12.txt to the folder archive  1 missing",
         "  1 of 3  Delete file draft-7.txt                   1 missing",
         "  1 of 3  Read file report-12.txt                   1 missing",
-        lines[-1],
+        lines[-2],
+        "planproof: 1 of 4 cases has no score (1 no_plan); see `planproof show latest`",
     ]
-    assert lines[-1].startswith("stored as run ")
+    assert lines[-2].startswith("stored as run ")
 
 
 @pytest.mark.parametrize(
@@ -363,3 +364,13 @@ def test_where_nothing_can_be_written_no_run_is_begun(planproof: CommandLine, fo
     assert done.code == 2
     assert "can't be written" in done.err
     assert planproof("runs", "--format", "json").out in ("", "[]\n")
+
+
+def test_cases_without_a_score_are_explained_without_a_store(
+    planproof: CommandLine, folder: Path
+) -> None:
+    _data_set(folder, FOLLOWED, PLANLESS, "{broken")
+    done = planproof("run", "cases.jsonl", "--store", "none")
+    assert done.code == 3
+    told = "planproof: 2 of 3 cases have no score (1 invalid_input, 1 no_plan)"
+    assert done.err.splitlines()[-1] == told

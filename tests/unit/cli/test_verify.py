@@ -303,8 +303,8 @@ def test_a_readable_case_is_not_invalid_input(planproof: CommandLine, folder: Pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "invalid JSON"),
-        ("{", "invalid JSON"),
+        ("", "is empty."),
+        ("{", "is not valid JSON"),
         ('{"score": 1.0, "reason": "x"}', "not a full verdict"),
         ("[]\n[]", "line 1: not a full verdict"),
     ],
@@ -336,3 +336,29 @@ def test_a_verdict_of_schema_1_is_read_with_a_note(
     done = planproof("verify", "old.json", "case.json")
     assert (done.code, done.out) == (0, "accepted: old.json\n")
     assert "1 of 1 verdicts were written with schema version 1" in done.err
+
+
+def test_verdicts_of_a_folder_are_checked_against_the_folder(
+    planproof: CommandLine, folder: Path
+) -> None:
+    traces = folder / "traces"
+    traces.mkdir()
+    for name, case in (("a", FOLLOWED), ("b", IDLE)):
+        _write(traces / f"{name}.json", case["execution_trace"])
+        _write(traces / f"{name}.plan.json", case["agent_plan"])
+    planproof("run", "traces", "-o", "verdicts.jsonl")
+    done = planproof("verify", "verdicts.jsonl", "traces")
+    assert (done.code, done.out, done.err) == (0, "2 of 2 accepted\n", "")
+    (traces / "b.json").unlink()
+    done = planproof("verify", "verdicts.jsonl", "traces")
+    assert done.code == 1
+    assert "no case for this verdict" in done.out
+    first, _ = (folder / "verdicts.jsonl").read_text().splitlines()
+    (folder / "first.json").write_text(first, encoding="utf-8")
+    assert planproof("verify", "first.json", "traces").out == "accepted: first.json\n"
+    for option in ("--plan", "--pick"):
+        done = planproof("verify", "first.json", "traces", option, "x")
+        assert done.code == 2
+        assert f"{option} requires a single verdict, and a file" in " ".join(done.err.split())
+    _write(traces / "a.plan.json", ["Do something else"])
+    assert planproof("verify", "first.json", "traces").code == 1

@@ -301,6 +301,27 @@ def test_errors_in_a_step_name_the_column(fields: str, column: int, what: str) -
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "what", "advice"),
+    [
+        ("name: [a]", "`name`: expected one value, got a list.", "Write `name: VALUE`."),
+        ("tools: a", "`tools`: expected a mapping, got `a`.", "Write `tools: {NAME: VALUE}`."),
+        (
+            "steps: [x]",
+            "`steps`: expected a step with `number` and `text`, got `x`.",
+            "Every item of `steps` must be a step with `number` and `text`.",
+        ),
+        ("origin: {plan: x}", "`plan`: expected one of given, declared, inferred, got `x`.", None),
+    ],
+)
+def test_a_wrong_type_names_the_field_and_what_to_write(
+    line: str, what: str, advice: str | None
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_contract(f"planproof: contract/1\n{line}\n", "c")
+    assert (caught.value.what, caught.value.advice) == (what, advice)
+
+
 def test_an_unknown_field_is_answered_with_the_nearest() -> None:
     with pytest.raises(InvalidInput, match="Did you mean `where`") as caught:
         _parse_step("wheree: {}")

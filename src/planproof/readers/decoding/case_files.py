@@ -13,12 +13,17 @@ from planproof.core.content import Json
 from planproof.core.json_values import MAX_DEPTH, has_more_values, is_deeper_than, is_object
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.json_parsing import limit_error, too_many_values_error
+from planproof.readers.decoding.json_parsing import (
+    describe_json_error,
+    limit_error,
+    too_many_values_error,
+)
 from planproof.readers.decoding.rewinding import Readable
 from planproof.readers.task_content import read_task
 
 CASE_FIELDS = ("user_task", "agent_plan", "execution_trace")
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
+_NO_CASE = f"{_FORM} Pass a trace with --trace, and its plan with --plan."
 _DEEPEST = 2 * MAX_DEPTH
 """Values nested more deeply can be parsed, but neither stored nor sent to another process."""
 _TYPE_NAMES: dict[type, str] = {
@@ -59,7 +64,13 @@ def read_case(data: bytes, *, name: str, limits: Limits | None = None) -> Case:
     line = build_raw_line(data, name, limits or Limits())
     if line.error is not None:
         raise line.error
-    return parse_case(_parse_json(data, name), name=name)
+    value = _parse_json(data, name)
+    try:
+        return parse_case(value, name=name)
+    except InvalidInput as error:
+        if is_object(value) and any(field in value for field in CASE_FIELDS):
+            raise
+        raise InvalidInput(error.what, where=error.where, advice=_NO_CASE) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +195,7 @@ def _parse_json(data: bytes, name: str) -> Json:
         what, advice = "is nested too deeply.", "Check the program that wrote the file."
         raise InvalidInput(what, where=name, advice=advice) from error
     except ValueError as error:
-        raise InvalidInput(f"is not valid JSON: {error}.", where=name, advice=_FORM) from error
+        raise InvalidInput(describe_json_error(error), where=name, advice=_FORM) from error
     return value
 
 

@@ -249,3 +249,12 @@ def iter_json_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         elif bare.endswith("}") and (start := bare.find('{"')) >= 0 and not bare[0].isspace():
             yield number, 1, bare[start:]
             first = 0
+
+
+def describe_json_error(error: ValueError | RecursionError) -> str:
+    """Say in plain words why data is not JSON: it is empty, not text, or not valid."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"is not text: byte {error.start} is not valid {error.encoding.upper()}."
+    if isinstance(error, json.JSONDecodeError) and not error.doc.strip():
+        return "is empty."
+    return f"is not valid JSON: {error}."

@@ -39,6 +39,7 @@ _BLANK = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CHUNK = 1 << 16
 _ARRAY_ADVICE = "Write the file again: one JSON array, or one case per line."
+_CONTROL_BYTES = bytes({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 # Bytes that can't end an element; a comma ends one only outside all brackets.
 _SKIP_TOP_LEVEL = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
@@ -134,6 +135,12 @@ class _CaseFileReader:
                     raise line.error
             start = b"".join(line.data for line in opening)
             yield from self.read_document(RewoundFile(start, file))
+        elif all(value is None for value in begins) and _is_binary(whole):
+            raise InvalidInput(
+                "is not UTF-8 text.",
+                where=self.name,
+                advice="Pass cases or traces: JSON, JSON Lines, CSV, Parquet or a log.",
+            )
         elif self.make is None and self._is_trace(begins[0]):
             yield from self._iter_traces(chain(opening, lines))
         else:
@@ -290,6 +297,11 @@ def _parse_json(line: RawLine) -> Json:
         return json.loads(line.data)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_binary(lines: Sequence[RawLine]) -> bool:
+    """Return True if there are control bytes, which text in UTF-8 or Latin-1 does not have."""
+    return any(line.data.translate(None, _CONTROL_BYTES) != line.data for line in lines)
 
 
 def _is_case(value: Json) -> bool:
