@@ -40,10 +40,12 @@ class Analysis:
     @property
     def step_findings(self) -> list[StepFinding]:
         """The findings of the leaves, apart from their order relative to each other."""
-        return [
-            judge_step(step, requirement, self.alignment, self.candidates, self.actors)
-            for step, requirement in enumerate(self.requirements)
-        ]
+        return [*map(self.judge_step, range(len(self.requirements)))]
+
+    def judge_step(self, step: int) -> StepFinding:
+        """Return the finding of a leaf, by its index, apart from its order."""
+        requirement = self.requirements[step]
+        return judge_step(step, requirement, self.alignment, self.candidates, self.actors)
 
     def confidence(self, step: int, status: Status) -> float:
         """Return the confidence that a leaf, by its index, has this status."""

@@ -87,9 +87,14 @@ class StepValues:
         required = [*_list_required(step)]
         if not required:
             return []
+        # Most values are in the step's own events.
+        own = [self._shown[event] for event in events if event in self._shown]
+        absent = [literal for literal in required if not self._is_shown(literal, own, events)]
+        if not absent:
+            return []
         scope = self._trace.events if anywhere else self._list_nearby(frozenset(events))
         shown = [self._shown[event.id] for event in scope if event.id in self._shown]
-        return [literal for literal in required if not self._is_shown(literal, shown, events)]
+        return [literal for literal in absent if not self._is_shown(literal, shown, events)]
 
     def _list_nearby(self, events: frozenset[str]) -> list[Event]:
         """Return these events and those next to them, except the agent's own words.
