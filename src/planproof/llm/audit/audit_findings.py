@@ -86,7 +86,7 @@ class ClaimVerifier:
         self._plan = plan
         self._trace = trace
         self._analysis = analysis
-        self._values = StepValues(plan, trace)
+        self._values = StepValues(plan, trace, analysis.trace)
         self._step_index = {step.number: index for index, step in enumerate(plan.leaves)}
         self.citations = CitationChecker(plan, trace, analysis)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from msgspec import structs
 
@@ -81,7 +82,8 @@ class QuoteResolver:
             texts = self._texts[event] = _EventTexts(cited)
         for words in dict.fromkeys((quote.strip(), quote.strip(_QUOTE_MARKS))):
             if evidence := texts.find(words):
-                short = len("".join(filter(str.isalnum, words))) < _MIN_QUOTE_CHARS
+                alphanumeric = islice(filter(str.isalnum, words), _MIN_QUOTE_CHARS)
+                short = len([*alphanumeric]) < _MIN_QUOTE_CHARS
                 return TOO_SHORT if short and not texts.has_whole_text(words) else evidence
         return NO_QUOTE
 

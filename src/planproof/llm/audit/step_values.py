@@ -14,7 +14,7 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from planproof.checking.candidates import addresses_judge, remove_restatements
+from planproof.checking.candidates import addresses_judge
 from planproof.checking.event_text import flatten_arguments, format_call
 from planproof.contracts.date_values import PartialDate, read_dates
 from planproof.contracts.generic_tools import is_generic
@@ -64,14 +64,17 @@ class Equation:
 
 
 class StepValues:
-    """The values of a plan's steps, compared with the events of one trace."""
+    """The values of a plan's steps, compared with the events of one trace.
 
-    def __init__(self, plan: Plan, trace: Trace) -> None:
+    `remaining` is the trace without restatements of the plan: words of the plan that were planted
+    in a result show nothing.
+    """
+
+    def __init__(self, plan: Plan, trace: Trace, remaining: Trace) -> None:
         self._plan = plan
         self._trace = trace
         self._positions = {event.id: index for index, event in enumerate(trace.events)}
-        # Words of the plan that were planted in a result show nothing.
-        self._shown = remove_restatements(trace, plan).by_id
+        self._shown = remaining.by_id
         self._folded: dict[str, str] = {}
         self._terms: dict[str, frozenset[str]] = {}
         self._steps = {step.number: step for step in plan.steps}
