@@ -297,6 +297,15 @@ def _check_argument(
 ) -> CheckedCondition:
     """Check one condition on an argument of a call."""
     path, argument, condition, is_plain = prepared
+    if is_plain and candidate.kind is CandidateKind.CALL and argument != ANY_ARGUMENT:
+        # Most conditions name an argument of a recorded call.
+        given = candidate.event.arguments
+        value = given.get(argument) if is_object(given) else None
+        if value is not None and value != UNKNOWN_VALUE:
+            truth = check_condition(condition, value)
+            if truth is _MISMATCH and condition.any_of and _is_bare_element(value, candidate):
+                truth = _UNKNOWN
+            return CheckedCondition(path, condition, value, truth)
     found, truth = _MISSING, _UNKNOWN
     for value in _find_values(argument, candidate):
         if is_plain and value is not candidate and value != UNKNOWN_VALUE:
@@ -341,11 +350,6 @@ def _find_values(argument: str, candidate: ContractCandidate) -> list[object]:
     The command or code of a candidate is represented by the candidate itself.
     """
     is_any = argument == ANY_ARGUMENT
-    if candidate.kind is CandidateKind.CALL and not is_any:
-        # Most conditions name an argument of a recorded call.
-        named = candidate.event.arguments
-        if is_object(named) and (value := named.get(argument)) is not None:
-            return [value]
     is_parsed = candidate.kind is CandidateKind.COMMAND or candidate.kind is CandidateKind.CODE
     if is_parsed and (is_any or _is_held_in(argument, candidate)):
         return [candidate, *(_list_other_values(candidate) if is_any else ())]
@@ -637,8 +641,10 @@ def _format_value(value: object) -> str:
     if value is _MISSING or value is None or value == UNKNOWN_VALUE:
         return ""
     if isinstance(value, ContractCandidate):
+        if quote := value.quote:
+            return quote
         held = dict(iter_texts(value.event)).get(value.argument or "", "")
-        return value.quote or held or value.event.text
+        return held or value.event.text
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)

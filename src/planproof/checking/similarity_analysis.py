@@ -30,20 +30,26 @@ def judge_by_similarity(
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A case as the rules see it; `requirements` are those of the plan's leaves, in plan order."""
+    """A case as the rules see it; `requirements` are those of the plan's leaves, in plan order.
+
+    `trace` has no restatements of the plan.
+    """
 
     candidates: Sequence[Candidate]
     requirements: Sequence[Requirement]
     alignment: Alignment
     actors: frozenset[str]
+    trace: Trace
 
     @property
     def step_findings(self) -> list[StepFinding]:
         """The findings of the leaves, apart from their order relative to each other."""
-        return [
-            judge_step(step, requirement, self.alignment, self.candidates, self.actors)
-            for step, requirement in enumerate(self.requirements)
-        ]
+        return [*map(self.judge_step, range(len(self.requirements)))]
+
+    def judge_step(self, step: int) -> StepFinding:
+        """Return the finding of a leaf, by its index, apart from its order."""
+        requirement = self.requirements[step]
+        return judge_step(step, requirement, self.alignment, self.candidates, self.actors)
 
     def confidence(self, step: int, status: Status) -> float:
         """Return the confidence that a leaf, by its index, has this status."""
@@ -76,14 +82,16 @@ def analyze(
     """Analyze a case with its best alignment; the run may still be `in_progress`."""
     requirements = compile_steps(plan, vocabulary)
     steps = [requirement.folded_text for requirement in requirements]
-    candidates = build_candidates(remove_restatements(trace, plan), vocabulary, steps)
+    remaining = remove_restatements(trace, plan)
+    candidates = build_candidates(remaining, vocabulary, steps)
     alignment = align(
         candidates,
         requirements,
         compute_similarity(candidates, requirements, load_shipped_weights()),
         in_progress=in_progress,
     )
-    return Analysis(candidates, requirements, alignment, _collect_actors(candidates, requirements))
+    actors = _collect_actors(candidates, requirements)
+    return Analysis(candidates, requirements, alignment, actors, remaining)
 
 
 def _collect_actors(

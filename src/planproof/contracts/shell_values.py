@@ -430,14 +430,13 @@ class _ScriptReader:
         words: list[Word] = []
         inner: list[Node] = []
         for child in node.children:
-            if child.type in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+            kind = child.type
+            if kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 inner.append(child)
-            elif child.type == "variable_assignment":
+            elif kind == "variable_assignment":
                 self._read_substitutions((child,), context)
             elif child.is_named:
-                word = (
-                    child.children[0] if child.type == "command_name" and child.children else child
-                )
+                word = child.children[0] if kind == "command_name" and child.children else child
                 self._read_substitutions((word,), context)
                 words.append(self._read_word(word))
         more = self._read_redirects(inner, context)
@@ -514,24 +513,25 @@ class _ScriptReader:
 
     def _read_word(self, node: Node) -> Word:
         """Return a word without its quotes."""
-        if node.type in _EXPANSIONS:
+        kind = node.type
+        if kind in _EXPANSIONS:
             value = self._find_value(node)
             if value is not None:
                 return Word(value)
-        if node.type == "command_substitution" and (value := self._find_printed(node)) is not None:
+        if kind == "command_substitution" and (value := self._find_printed(node)) is not None:
             return Word(value)
-        if node.type in _EXPANSIONS or node.type in _SUBSTITUTIONS:
-            return Word(self._slice(node), is_literal=False, is_reparsable=node.type in _EXPANSIONS)
+        if kind in _EXPANSIONS or kind in _SUBSTITUTIONS:
+            return Word(self._slice(node), is_literal=False, is_reparsable=kind in _EXPANSIONS)
         data = self._decode(node)
-        if node.type == "raw_string":
+        if kind == "raw_string":
             return Word(data[1:-1])
-        if node.type == "ansi_c_string":
+        if kind == "ansi_c_string":
             return Word(_ESCAPE.sub(_decode_escape, data[2:-1]))
-        if node.type in ("string", "translated_string"):
+        if kind in ("string", "translated_string"):
             return self._read_string(node)
-        if node.type == "concatenation":
+        if kind == "concatenation":
             return join_words([self._read_word(child) for child in node.children], "")
-        return Word(_ESCAPE.sub(_drop_escape, data))
+        return Word(_ESCAPE.sub(_drop_escape, data) if "\\" in data else data)
 
     def _read_string(self, node: Node) -> Word:
         """Return the text of a string in double quotes, with the variables that are known."""

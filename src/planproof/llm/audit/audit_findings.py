@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planproof.checking.confidence import compute_extra_features, estimate_confidence
-from planproof.checking.effects import find_idle_names
 from planproof.checking.event_text import cite
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
@@ -87,7 +86,7 @@ class ClaimVerifier:
         self._plan = plan
         self._trace = trace
         self._analysis = analysis
-        self._values = StepValues(plan, trace)
+        self._values = StepValues(plan, trace, analysis.trace)
         self._step_index = {step.number: index for index, step in enumerate(plan.leaves)}
         self.citations = CitationChecker(plan, trace, analysis)
 
@@ -122,12 +121,10 @@ class ClaimVerifier:
             [self._list_candidates(claim_evidence) for claim_evidence in evidence_by_step]
         )
         step_findings = [
-            rules_finding
+            rules_analysis.judge_step(index)
             if claim_evidence.claim is None
             else self._build_finding(index, claim_evidence, rules_analysis)
-            for index, (claim_evidence, rules_finding) in enumerate(
-                zip(evidence_by_step, rules_analysis.step_findings, strict=True)
-            )
+            for index, claim_evidence in enumerate(evidence_by_step)
         ]
         steps = assemble_findings(self._plan, self._trace, step_findings)
         uncovered = find_extras(
@@ -253,7 +250,7 @@ class ClaimVerifier:
         return (
             # Calls that only end the run or print something name nothing of what they are for.
             any(candidate.is_closing for candidate in own)
-            or find_idle_names(self._trace.by_id[event]) is not None
+            or self.citations.find_idle_names(self._trace.by_id[event]) is not None
             or any(not requirement.terms.isdisjoint(candidate.terms) for candidate in own)
             or self._values.is_related(event, step)
         )

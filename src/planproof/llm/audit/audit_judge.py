@@ -54,12 +54,15 @@ class AuditingJudge:
     def _build_auditor(
         self,
         case: tuple[Content, Plan, Trace],
-        analysis: Analysis,
+        analysis: Analysis | None = None,
         scope: AuditScope | None = None,
     ) -> Auditor:
         _, plan, trace = case
-        verifier = ClaimVerifier(plan, trace, analysis)
-        return Auditor(self.model, self.options, case, verifier, self._kinds_by_plan, scope)
+
+        def build_verifier() -> ClaimVerifier:
+            return ClaimVerifier(plan, trace, analysis or analyze(plan, trace, self.vocabulary))
+
+        return Auditor(self.model, self.options, case, build_verifier, self._kinds_by_plan, scope)
 
     def _build_judgement(
         self, trace: Trace, response: AuditResponse, verified: VerifiedClaims, findings: Findings
@@ -84,12 +87,11 @@ class Audit(AuditingJudge):
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """Ask about every step and every event, and return the findings that are verified."""
-        auditor = self._build_auditor((task, plan, trace), analyze(plan, trace, self.vocabulary))
+        auditor = self._build_auditor((task, plan, trace))
         response = await auditor.ask()
         verified = auditor.verify_claims(response.claims)
         return self._build_judgement(trace, response, verified, verified.findings)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """Return the first questions about a case, without follow-up questions."""
-        analysis = analyze(plan, trace, self.vocabulary)
-        return self._build_auditor((task, plan, trace), analysis).questions()
+        return self._build_auditor((task, plan, trace)).questions()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import monotonic
 from typing import cast
 
@@ -128,6 +129,7 @@ class _AuditQuestions:
 class Auditor:
     """Asks one model about one case.
 
+    `build_verifier` is called when there is an answer: cases that wait for one take less memory.
     `kinds_by_plan` is shared by all cases of a judge: the kinds of steps are asked for once for
     each plan.
     """
@@ -137,14 +139,14 @@ class Auditor:
         model: Model,
         options: ModelOptions,
         case: tuple[Content, Plan, Trace],
-        verifier: ClaimVerifier,
+        build_verifier: Callable[[], ClaimVerifier],
         kinds_by_plan: AnswersByPlan[StepKinds],
         scope: AuditScope | None = None,
     ) -> None:
         self._model = model
         self._options = options
         self._case = case
-        self._verifier = verifier
+        self._build_verifier = build_verifier
         self._kinds_by_plan = kinds_by_plan
         self._scope = scope
         self._deadline = monotonic() + options.deadline
@@ -191,6 +193,10 @@ class Auditor:
         verified = self._verify(claims)
         self._last_verified = claims, verified
         return verified
+
+    @cached_property
+    def _verifier(self) -> ClaimVerifier:
+        return self._build_verifier()
 
     def _verify(self, claims: Claims) -> VerifiedClaims:
         if self._scope is None:

@@ -6,12 +6,15 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from msgspec import structs
 
 from planproof.checking.candidates import addresses_judge, remove_restatements
-from planproof.checking.effects import analyze_effect, find_idle_names
+from planproof.checking.effects import Effect, analyze_effect
 from planproof.checking.event_text import cite, collect_strings, flatten_arguments, format_call
+from planproof.checking.shell_commands import RequiredNames
 from planproof.checking.similarity_analysis import Analysis
 from planproof.contracts.values import fold
 from planproof.core.finding import Evidence
@@ -79,7 +82,8 @@ class QuoteResolver:
             texts = self._texts[event] = _EventTexts(cited)
         for words in dict.fromkeys((quote.strip(), quote.strip(_QUOTE_MARKS))):
             if evidence := texts.find(words):
-                short = len("".join(filter(str.isalnum, words))) < _MIN_QUOTE_CHARS
+                alphanumeric = islice(filter(str.isalnum, words), _MIN_QUOTE_CHARS)
+                short = len([*alphanumeric]) < _MIN_QUOTE_CHARS
                 return TOO_SHORT if short and not texts.has_whole_text(words) else evidence
         return NO_QUOTE
 
@@ -99,6 +103,7 @@ class CitationChecker(QuoteResolver):
         self._positions = {event.id: position for position, event in enumerate(trace.events)}
         self._candidates: dict[str, list[int]] = {}
         self._remaining_events: dict[str, Event] = {}
+        self._effects: dict[str, Effect | None] = {}
         for index, candidate in enumerate(analysis.candidates):
             self._candidates.setdefault(candidate.event.id, []).append(index)
             self._remaining_events[candidate.event.id] = candidate.event
@@ -139,7 +144,7 @@ class CitationChecker(QuoteResolver):
     def _is_restated(self, evidence: Evidence) -> bool:
         """Return True if the quote is from text that repeats the plan or addresses the judge."""
         cited = self._trace.by_id[evidence.event]
-        if _is_text_only(evidence, cited):
+        if self._is_text_only(evidence, cited):
             # Text that a call only prints, notes or comments is treated like a message.
             text = f"{format_call(cited)}\n{cited.output}"
             cited = structs.replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
@@ -153,6 +158,31 @@ class CitationChecker(QuoteResolver):
         return remaining is None or (
             remaining is not cited and _EventTexts(remaining).find(evidence.quote) is None
         )
+
+    def _is_text_only(self, evidence: Evidence, cited: Event) -> bool:
+        """Return True if a quote shares no word with a call's effect: printed text or a comment."""
+        if cited.kind is not Kind.ACTION or evidence.pointer == cited.output_pointer:
+            return self.find_idle_names(cited) is not None
+        effect = self._find_effect(cited)
+        if effect is None or effect.is_idle:
+            return effect is not None
+        effective = structs.replace(cited, text=effect.text)
+        effective_text = f"{cited.name} {format_call(effective, effect.leaves)}"
+        return _split_words(evidence.quote).isdisjoint(_split_words(effective_text))
+
+    def find_idle_names(self, event: Event) -> RequiredNames | None:
+        """Return the names that a step must contain to mean a call without effect, else None."""
+        effect = self._find_effect(event)
+        return effect.required_names if effect is not None and effect.is_idle else None
+
+    def _find_effect(self, event: Event) -> Effect | None:
+        """Return the effective part of an action, analyzed once for all its citations."""
+        if event.kind is not Kind.ACTION:
+            return None
+        if event.id not in self._effects:
+            leaves = flatten_arguments(event.arguments)
+            self._effects[event.id] = analyze_effect(event, leaves)
+        return self._effects[event.id]
 
     def filter_citations(
         self,
@@ -213,7 +243,7 @@ class CitationChecker(QuoteResolver):
 
     def _explain_no_call(self, evidence: Evidence) -> str:
         cited = self._trace.by_id[evidence.event]
-        if cited.kind is Kind.ACTION and find_idle_names(cited) is None:
+        if cited.kind is Kind.ACTION and self.find_idle_names(cited) is None:
             return ONLY_RESULT
         return _NOT_A_CALL[cited.kind]
 
@@ -240,7 +270,7 @@ class CitationChecker(QuoteResolver):
             return cited.name is not None and _mentions_tool(step.text, cited.name)
         if cited.kind is not Kind.ACTION:
             return cited.kind is Kind.OBSERVATION
-        names = find_idle_names(cited)
+        names = self.find_idle_names(cited)
         # The model decides what a flag such as --dry-run keeps a program from doing.
         if names is None or any(name.startswith("--") for name in names):
             return True
@@ -258,25 +288,13 @@ class CitationChecker(QuoteResolver):
         cited = self._trace.by_id[event]
         if cited.kind is Kind.OBSERVATION:
             return NO_CALL if self._is_bare_result(event) else evidence
-        returned = evidence.pointer == cited.output_pointer and find_idle_names(cited) is None
+        returned = evidence.pointer == cited.output_pointer and self.find_idle_names(cited) is None
         return evidence if returned or cited.actor == "user" else NOT_SHOWN
 
     def is_agent_event(self, event: str) -> bool:
         """Return True if an event is the agent's, or a result of its actions."""
         cited = self._trace.by_id.get(event)
         return cited is not None and cited.kind is not Kind.SYSTEM and cited.actor != "user"
-
-
-def _is_text_only(evidence: Evidence, cited: Event) -> bool:
-    """Return True if a quote shares no word with a call's effect: printed text or a comment."""
-    if cited.kind is not Kind.ACTION or evidence.pointer == cited.output_pointer:
-        return find_idle_names(cited) is not None
-    effect = analyze_effect(cited, flatten_arguments(cited.arguments))
-    if effect is None or effect.is_idle:
-        return effect is not None
-    effective = structs.replace(cited, text=effect.text)
-    effective_text = f"{cited.name} {format_call(effective, effect.leaves)}"
-    return _split_words(evidence.quote).isdisjoint(_split_words(effective_text))
 
 
 def _split_words(text: str) -> set[str]:
@@ -305,11 +323,17 @@ class _EventTexts:
         if event.name and (event.arguments is not None or not self._own):
             self._own.insert(0, event.name)
         self._plain = [to_searchable_text(text) for text in self._own]
+
+    # Computed on demand: most quotes are from one of the event's own texts.
+    @cached_property
+    def _line(self) -> str:
+        event = self._event
         arguments_json = "" if event.arguments is None else json.dumps(event.arguments, default=str)
-        self._line = to_searchable_text(
-            " ".join(filter(None, (event.name, arguments_json, event.text)))
-        )
-        self._output = to_searchable_text(event.output)
+        return to_searchable_text(" ".join(filter(None, (event.name, arguments_json, event.text))))
+
+    @cached_property
+    def _output(self) -> str:
+        return to_searchable_text(self._event.output)
 
     def find(self, words: str) -> Evidence | None:
         """Return the quote if found; if it spans several texts, the longest of them."""
@@ -326,7 +350,9 @@ class _EventTexts:
 
     def is_in_call(self, words: str) -> bool:
         """Return True if a quote is from the name, the arguments or the text, not the result."""
-        return any(is_quote_in(words, text) for text in (*self._plain, self._line))
+        return any(is_quote_in(words, text) for text in self._plain) or is_quote_in(
+            words, self._line
+        )
 
     def has_whole_text(self, words: str) -> bool:
         """Return True if the words equal one of the texts: a tool may be called `ls`."""

@@ -14,7 +14,7 @@ from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from planproof.checking.candidates import addresses_judge, remove_restatements
+from planproof.checking.candidates import addresses_judge
 from planproof.checking.event_text import flatten_arguments, format_call
 from planproof.contracts.date_values import PartialDate, read_dates
 from planproof.contracts.generic_tools import is_generic
@@ -64,14 +64,17 @@ class Equation:
 
 
 class StepValues:
-    """The values of a plan's steps, compared with the events of one trace."""
+    """The values of a plan's steps, compared with the events of one trace.
 
-    def __init__(self, plan: Plan, trace: Trace) -> None:
+    `remaining` is the trace without restatements of the plan: words of the plan that were planted
+    in a result show nothing.
+    """
+
+    def __init__(self, plan: Plan, trace: Trace, remaining: Trace) -> None:
         self._plan = plan
         self._trace = trace
         self._positions = {event.id: index for index, event in enumerate(trace.events)}
-        # Words of the plan that were planted in a result show nothing.
-        self._shown = remove_restatements(trace, plan).by_id
+        self._shown = remaining.by_id
         self._folded: dict[str, str] = {}
         self._terms: dict[str, frozenset[str]] = {}
         self._steps = {step.number: step for step in plan.steps}
@@ -87,9 +90,14 @@ class StepValues:
         required = [*_list_required(step)]
         if not required:
             return []
+        # Most values are in the step's own events.
+        own = [self._shown[event] for event in events if event in self._shown]
+        absent = [literal for literal in required if not self._is_shown(literal, own, events)]
+        if not absent:
+            return []
         scope = self._trace.events if anywhere else self._list_nearby(frozenset(events))
         shown = [self._shown[event.id] for event in scope if event.id in self._shown]
-        return [literal for literal in required if not self._is_shown(literal, shown, events)]
+        return [literal for literal in absent if not self._is_shown(literal, shown, events)]
 
     def _list_nearby(self, events: frozenset[str]) -> list[Event]:
         """Return these events and those next to them, except the agent's own words.
