@@ -134,11 +134,12 @@ class MatchContext(Struct, frozen=True):
     """What conditions need to know about the rest of the run.
 
     `variables` are the bound ones. `find_results` returns the outputs of a step before an event
-    position; None if the step has none.
+    position, `find_given` also the values that its calls were given; None if they are not known.
     """
 
     variables: Mapping[str, str]
     find_results: Callable[[str, int], list[str] | None]
+    find_given: Callable[[str, int], list[str] | None]
 
 
 _NO_MATCH = MatchResult(Match.NONE, (), Requirement(), "")
@@ -230,7 +231,7 @@ def _prepare_conditions(group: str, conditions: Conditions) -> list[_PreparedCon
             f"{group}.{argument}",
             argument,
             part,
-            part.var is None and part.from_step is None and not part.all_of,
+            not _needs_context(part) and not part.all_of,
         )
         for argument, condition in conditions.items()
         for part in (condition.parts if argument == ANY_ARGUMENT else (condition,))
@@ -418,7 +419,7 @@ def _check_value(
     """Check all forms of a condition on one value."""
     if value == UNKNOWN_VALUE:
         return _UNKNOWN
-    if condition.var is None and condition.from_step is None and not condition.all_of:
+    if not _needs_context(condition) and not condition.all_of:
         return _check_form(condition, value, candidate)
     truths = [
         truth
@@ -429,10 +430,15 @@ def _check_value(
     return all_true(truths)
 
 
+def _needs_context(condition: Condition) -> bool:
+    """Return whether a form of a condition depends on the rest of the run."""
+    return not (condition.var is None and condition.from_step is None and condition.same_as is None)
+
+
 def _strip_context(condition: Condition) -> Condition:
     """Return a condition without the forms that depend on the rest of the run."""
     further = tuple(map(_strip_context, condition.all_of))
-    return replace(condition, var=None, from_step=None, all_of=further)
+    return replace(condition, var=None, from_step=None, same_as=None, all_of=further)
 
 
 def _check_form(condition: Condition, value: object, candidate: ContractCandidate) -> Truth:
@@ -483,14 +489,19 @@ def _check_context(
         is_command = value is candidate and candidate.command is not None
         wanted = Condition(argument=bound) if is_command else Condition(any_of=bound)
         yield _check_form(wanted, value, candidate)
-    if condition.from_step is not None:
-        results = context.find_results(condition.from_step, candidate.position)
-        if not results:
+    for number, find_texts in (
+        (condition.from_step, context.find_results),
+        (condition.same_as, context.find_given),
+    ):
+        if number is None:
+            continue
+        texts = find_texts(number, candidate.position)
+        if not texts:
             yield _UNKNOWN
         elif value is candidate:
-            yield _check_given_words(candidate, results)
+            yield _check_given_words(candidate, texts)
         else:
-            yield _occurs_in_results(value, results)
+            yield _occurs_in_results(value, texts)
 
 
 def _check_given_words(candidate: ContractCandidate, results: Sequence[str]) -> Truth:
@@ -551,6 +562,10 @@ def _match_text(
         )
         found = describe_condition(condition, context.variables) if truth is _MATCH else ""
         checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
+    for index, unwanted in enumerate(wanted.not_):
+        found = _find_sentence((unwanted,), _SENTENCE.findall(text))
+        truth = _MISMATCH if found else _MATCH
+        checked.append(CheckedCondition(f"{group}.not.{index}", f"not {unwanted}", found, truth))
     if wanted.asks:
         asks = _ASKS.search(text) is not None
         checked.append(
@@ -600,15 +615,16 @@ def _stem_words(text: str) -> str:
 def _grade_text(checked: list[CheckedCondition]) -> Match:
     """Grade a message: all conditions full, at least half of several near, otherwise none.
 
-    That something is asked, or by whom, says nothing about what: it makes no message near.
+    That something is asked, by whom, or what is not said, makes no message near.
     """
-    matched = [one.path for one in checked if one.truth is _MATCH]
-    if len(matched) == len(checked):
+    if all(one.truth is _MATCH for one in checked):
         return Match.FULL
     if any(one.path == "by" and one.truth is _MISMATCH for one in checked):
         return Match.NONE
-    has_content = any(".says." in path or ".values." in path for path in matched)
-    return Match.NEAR if 2 * len(matched) >= len(checked) and has_content else Match.NONE
+    wanted = [one for one in checked if ".not." not in one.path]
+    found = [one.path for one in wanted if one.truth is _MATCH]
+    has_content = any(".says." in path or ".values." in path for path in found)
+    return Match.NEAR if 2 * len(found) >= len(wanted) and has_content else Match.NONE
 
 
 def _asks_for_denial(step_text: str, wanted: MessageCondition) -> bool:

@@ -36,7 +36,8 @@ def check_condition(condition: Condition, value: Json) -> Truth:
     """Check all forms of a condition that need nothing but the value.
 
     A list is closed: each of its items has to match, and none may have a text of `not`. An object
-    is open: one of its values has to match. `var`, `from_step` and `each` are not checked.
+    is open: one of its values has to match. `var`, `from_step`, `same_as` and `each` are not
+    checked.
     """
     if isinstance(value, str) and len(value) <= _MAX_CACHED_CHARS:
         return _check_cached(condition, value)
@@ -230,6 +231,8 @@ def _describe(condition: Condition, variables: Mapping[str, str]) -> str:
         parts.append(f"not {_join_or(condition.not_)}")
     if condition.from_step is not None:
         parts.append(f"from step {condition.from_step}")
+    if condition.same_as is not None:
+        parts.append(f"the same as in step {condition.same_as}")
     if condition.var is not None:
         parts.append(variables.get(condition.var, f"${condition.var}"))
     if condition.is_each:
