@@ -142,10 +142,20 @@ def _renumber_requirement(requirement: Requirement, numbers: Mapping[str, str]) 
 
 def _renumber_condition(condition: Condition, numbers: Mapping[str, str]) -> Condition:
     """Return a condition with the new number of its step; any value if that step was dropped."""
-    if condition.from_step is None:
+    condition = replace(
+        condition, all_of=tuple(_renumber_condition(one, numbers) for one in condition.all_of)
+    )
+    if condition.from_step is None and condition.same_as is None:
         return condition
-    at = numbers.get(condition.from_step)
-    return replace(condition, from_step=at, any_value=at is None or condition.any_value)
+    came_from = numbers.get(condition.from_step or "")
+    same_as = numbers.get(condition.same_as or "")
+    is_any = came_from is None and same_as is None
+    return replace(
+        condition,
+        from_step=came_from,
+        same_as=same_as,
+        any_value=is_any or condition.any_value,
+    )
 
 
 def judge_contracts(

@@ -75,7 +75,8 @@ _MAX_FOUND = 120
 _MAX_ALTERNATIVES = 6
 _MAX_TEXT = 20_000
 _MIN_LISTED_WORDS = 5
-_AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
+_AGENT_WORDS = frozenset({"the", "assistant", "agent"})
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W_]")
 
 
 class CheckedCondition(NamedTuple):
@@ -264,11 +265,16 @@ def _is_tool(pattern: str, name: str) -> bool:
 
 
 def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:
-    actor = candidate.event.actor
-    is_same = (actor or "").lower() == agent.lower() or (
-        actor in _AGENT_NAMES and agent in _AGENT_NAMES
-    )
-    return CheckedCondition("by", agent, actor or "", _MATCH if is_same else _MISMATCH)
+    actor = candidate.event.actor or ""
+    is_same = actor.lower() == agent.lower() or _fold_agent(actor) == _fold_agent(agent)
+    return CheckedCondition("by", agent, actor, _MATCH if is_same else _MISMATCH)
+
+
+@lru_cache(maxsize=1_024)
+def _fold_agent(name: str) -> tuple[str, ...]:
+    """Return the words of an agent's name: "Code_Reviewer" is the "code reviewer agent"."""
+    words = _NAME_WORD.findall(name)
+    return tuple(word for word in map(str.lower, words) if word not in _AGENT_WORDS)
 
 
 def _is_without_effect(requirement: Requirement, command: ShellCommand) -> bool:
