@@ -173,6 +173,17 @@ CODE = Table(
         "def refund(order): pass\nrefund('ORD-7')",
         "import shop\nshop.refund_preview('ORD-7')",
         "import shop\nshop.refund('ORD-7'",
+        "import shop\ntext = '''\nshop.refund('ORD-7')\n''' )\nshop.open()",
+        "import shop\nshop.open(\n# shop.refund('ORD-7')\nshop.close()",
+        "%%writefile shop.py\nimport shop\nshop.refund('ORD-7')",
+        "I could call\nshop.refund('ORD-7')\nbut it is\nnot needed here.",
+    )
+    + (
+        did(
+            "python",
+            "SyntaxError: unmatched ')'",
+            code="import shop\nshop.refund('ORD-7')\n)",
+        ),
     ),
     near=python(
         "import shop\nshop.refund('ORD-8')  # ORD-7",

@@ -26,11 +26,11 @@ _CONTINUES = re.compile(r"(?:else|elif|except|finally)\b|[)\]}]")
 
 
 class RecoveredCode(NamedTuple):
-    """Code that parses, its syntax tree, and whether it is all of the text."""
+    """Code that parses, its syntax tree, and whether statements were left out."""
 
     text: str
     tree: ast.Module
-    is_complete: bool
+    has_errors: bool
 
 
 def recover_python(text: str) -> RecoveredCode | None:
@@ -43,12 +43,12 @@ def recover_python(text: str) -> RecoveredCode | None:
             return None
     for variant in _iter_variants(text):
         if (tree := parse_tree(variant)) is not None:
-            return RecoveredCode(variant, tree, is_complete=True)
+            return RecoveredCode(variant, tree, has_errors=False)
     kept = _keep_statements(text)
     tree = None if kept is None else parse_tree(kept)
     if kept is None or tree is None or not tree.body:
         return None
-    return RecoveredCode(kept, tree, is_complete=False)
+    return RecoveredCode(kept, tree, has_errors=True)
 
 
 def parse_tree(text: str) -> ast.Module | None:

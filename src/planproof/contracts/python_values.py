@@ -91,6 +91,8 @@ class PythonCode(Struct, frozen=True):
     effective_text: str = ""
     is_complete: bool = True
     """False if something could not be parsed or is only known at run time."""
+    is_recovered: bool = False
+    """True if there is an error in the syntax, and these are the statements without one."""
 
 
 def parse_python(text: str) -> PythonCode:
@@ -102,7 +104,7 @@ def _parse(text: str) -> PythonCode:
     if len(text) > _MAX_CHARS:
         return PythonCode(is_complete=False)
     magics: tuple[CodeCall, ...] = ()
-    is_complete = True
+    is_recovered = False
     text = strip_code_fence(text)
     tree = parse_tree(text)
     if tree is None and text[:1].isspace():
@@ -118,15 +120,19 @@ def _parse(text: str) -> PythonCode:
         recovered = recover_python(text)
         if recovered is None:
             return PythonCode(is_complete=False)
-        text, tree, is_complete = recovered
+        text, tree, is_recovered = recovered
     source = _Source(text)
     try:
         reading = _Reading(tree, source)
     except RecursionError:
         return PythonCode(is_complete=False)
     effective = "\n".join((reading.format_effective_text(), *(call.text for call in magics)))
-    is_complete = is_complete and reading.is_complete
-    return PythonCode((*magics, *reading.calls), effective.strip(), is_complete)
+    return PythonCode(
+        (*magics, *reading.calls),
+        effective.strip(),
+        is_complete=not is_recovered and reading.is_complete,
+        is_recovered=is_recovered,
+    )
 
 
 _parse_cached = lru_cache(maxsize=4_096)(_parse)
