@@ -102,8 +102,12 @@ def align_contract(
     whether it is text.
     """
     problem = _Problem(steps, positions, accountable, is_text)
-    best = problem.complete(_align_in_plan_order(problem))
+    taken = _take_first_matches(problem)
+    best = problem.complete(_align_in_plan_order(problem) if taken is None else taken)
     value = problem.evaluate(best)
+    if taken is not None and not problem.is_best(value):
+        best = problem.complete(_align_in_plan_order(problem))
+        value = problem.evaluate(best)
     if problem.is_best(value):
         return ContractAlignment(best, value, _no_rivals(steps), is_exact=True)
     search = _Search(problem, best, value, max_nodes)
@@ -356,6 +360,24 @@ def _find_end(start: int, spans: Sequence[tuple[int, int]]) -> float:
         return inf
     end = spans[at][1]
     return end if at + 1 == len(spans) else min(end, spans[at + 1][0])
+
+
+def _take_first_matches(problem: _Problem) -> list[Taken] | None:
+    """Give each part its first full matches; None if there are too few, or two parts need one."""
+    used: set[int] = set()
+    assigned: list[Taken] = []
+    for step in problem.steps:
+        own: list[tuple[int, ...]] = []
+        for part in step.parts:
+            chosen = tuple(problem.rank_matches(part)[: part.min or 1])
+            if len(chosen) < part.min or not used.isdisjoint(chosen):
+                return None
+            if any(part.matches[index].match is not Match.FULL for index in chosen):
+                return None
+            used.update(chosen)
+            own.append(chosen)
+        assigned.append(tuple(own))
+    return assigned
 
 
 def _align_in_plan_order(problem: _Problem) -> list[Taken]:

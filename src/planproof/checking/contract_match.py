@@ -18,7 +18,11 @@ from msgspec.structs import replace
 
 from planproof.checking.contract_candidates import CandidateKind, ContractCandidate, iter_texts
 from planproof.checking.event_text import flatten_arguments
-from planproof.contracts.condition_check import check_condition, describe_condition
+from planproof.contracts.condition_check import (
+    check_condition,
+    describe_condition,
+    get_value_checker,
+)
 from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.python_values import (
     UNKNOWN_VALUE,
@@ -80,12 +84,16 @@ _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W_]")
 
 
 class CheckedCondition(NamedTuple):
-    """A condition that was checked, with what it expects and what was found."""
+    """A condition that was checked, with what it expects and what was found.
+
+    `description` is what it expects in words, if that is known before it is asked for.
+    """
 
     path: str
     expected: Condition | str
     found: object
     truth: Truth
+    description: str = ""
 
 
 class MatchResult(Struct, frozen=True, eq=False):
@@ -103,15 +111,18 @@ class MatchResult(Struct, frozen=True, eq=False):
         return tuple(
             Check(
                 path=checked.path,
-                expected=checked.expected
-                if isinstance(checked.expected, str)
-                else describe_condition(checked.expected, self.variables),
+                expected=checked.description or self._describe(checked.expected),
                 found=_format_value(checked.found)[:_MAX_FOUND],
                 event=self.event,
                 result=checked.truth,
             )
             for checked in self.conditions
         )
+
+    def _describe(self, expected: Condition | str) -> str:
+        if isinstance(expected, str):
+            return expected
+        return describe_condition(expected, self.variables)
 
     @property
     def matched_conditions(self) -> frozenset[tuple[str, str]]:
@@ -155,8 +166,8 @@ class RequirementMatcher:
         self._context = context
         self._names_action = requirement.names_action
         self._called = " or ".join(requirement.call) or "any tool"
-        self._is = _prepare_conditions("is", requirement.is_)
-        self._where = _prepare_conditions("where", requirement.where)
+        self._is = _prepare_conditions("is", requirement.is_, context)
+        self._where = _prepare_conditions("where", requirement.where, context)
         self._is_closed = bool(requirement.absent) or requirement.only
 
     def match(self, candidate: ContractCandidate) -> MatchResult:
@@ -216,23 +227,27 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
 class _PreparedCondition(NamedTuple):
     """A condition on an argument, with what is the same for all candidates.
 
-    A condition `is_plain` if it depends on nothing but the value.
+    `check` checks a value on which alone the condition depends; None if it depends on more.
     """
 
     path: str
     argument: str
     condition: Condition
-    is_plain: bool
+    check: Callable[[Json], Truth] | None
+    description: str
 
 
-def _prepare_conditions(group: str, conditions: Conditions) -> list[_PreparedCondition]:
+def _prepare_conditions(
+    group: str, conditions: Conditions, context: MatchContext
+) -> list[_PreparedCondition]:
     """Return conditions by argument; several on any argument may hold in different ones."""
     return [
         _PreparedCondition(
             f"{group}.{argument}",
             argument,
             part,
-            not _needs_context(part) and not part.all_of,
+            None if _needs_context(part) or part.all_of else get_value_checker(part),
+            describe_condition(part, context.variables),
         )
         for argument, condition in conditions.items()
         for part in (condition.parts if argument == ANY_ARGUMENT else (condition,))
@@ -303,20 +318,20 @@ def _check_argument(
     prepared: _PreparedCondition, candidate: ContractCandidate, context: MatchContext
 ) -> CheckedCondition:
     """Check one condition on an argument of a call."""
-    path, argument, condition, is_plain = prepared
-    if is_plain and candidate.kind is CandidateKind.CALL and argument != ANY_ARGUMENT:
+    path, argument, condition, check, description = prepared
+    if check is not None and candidate.kind is CandidateKind.CALL and argument != ANY_ARGUMENT:
         # Most conditions name an argument of a recorded call.
         given = candidate.event.arguments
         value = given.get(argument) if is_object(given) else None
         if value is not None and value != UNKNOWN_VALUE:
-            truth = check_condition(condition, value)
+            truth = check(value)
             if truth is _MISMATCH and condition.any_of and _is_bare_element(value, candidate):
                 truth = _UNKNOWN
-            return CheckedCondition(path, condition, value, truth)
+            return CheckedCondition(path, condition, value, truth, description)
     found, truth = _MISSING, _UNKNOWN
     for value in _find_values(argument, candidate):
-        if is_plain and value is not candidate and value != UNKNOWN_VALUE:
-            now = check_condition(condition, value)
+        if check is not None and value is not candidate and value != UNKNOWN_VALUE:
+            now = check(value)
         else:
             now = _check_value(condition, value, candidate, context)
         if found is _MISSING or now is _MATCH or (now is _UNKNOWN and truth is _MISMATCH):
@@ -328,7 +343,7 @@ def _check_argument(
         truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
     if truth is _MISMATCH and condition.any_of and _is_bare_element(found, candidate):
         truth = _UNKNOWN
-    return CheckedCondition(path, condition, found, truth)
+    return CheckedCondition(path, condition, found, truth, description)
 
 
 _MISSING = object()

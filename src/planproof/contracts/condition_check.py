@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -64,6 +64,22 @@ def _check_uncached(condition: Condition, value: Json) -> Truth:
 
 # Many calls of a run, and many runs, have the same values.
 _check_cached = lru_cache(maxsize=8_192)(_check_uncached)
+
+
+@lru_cache(maxsize=512)
+def get_value_checker(condition: Condition) -> Callable[[Json], Truth]:
+    """Return `check_condition` of one condition, for many values.
+
+    A condition has many fields, so it takes time to look it up for every value.
+    """
+    check_cached = lru_cache(maxsize=64)(partial(_check_uncached, condition))
+
+    def check(value: Json) -> Truth:
+        if isinstance(value, str) and len(value) <= _MAX_CACHED_CHARS:
+            return check_cached(value)
+        return _check_uncached(condition, value)
+
+    return check
 
 
 def _check_together(conditions: tuple[Condition, ...], value: Json) -> Truth:
