@@ -166,6 +166,7 @@ class RequirementMatcher:
         self._context = context
         self._names_action = requirement.names_action
         self._called = " or ".join(requirement.call) or "any tool"
+        self._calls: dict[str, CheckedCondition] = {}
         self._is = _prepare_conditions("is", requirement.is_, context)
         self._where = _prepare_conditions("where", requirement.where, context)
         self._is_closed = bool(requirement.absent) or requirement.only
@@ -186,7 +187,10 @@ class RequirementMatcher:
     def _match_call(self, candidate: ContractCandidate) -> MatchResult:
         requirement, context = self._requirement, self._context
         name = candidate.event.name or ""
-        checked = [CheckedCondition("call", self._called, name, _MATCH)]
+        called = self._calls.get(name)
+        if called is None:
+            called = self._calls[name] = CheckedCondition("call", self._called, name, _MATCH)
+        checked = [called]
         if requirement.by is not None:
             checked.append(_check_actor(requirement.by, candidate))
             if checked[-1].truth is _MISMATCH:
@@ -197,7 +201,7 @@ class RequirementMatcher:
                 return _NO_MATCH
         if candidate.command is not None and _is_without_effect(requirement, candidate.command):
             return _NO_MATCH
-        truths = [one.truth for one in checked if one.truth is _UNKNOWN]
+        truths = [one.truth for one in checked if one.truth is _UNKNOWN] if self._is else []
         for prepared in self._where:
             checked.append(_check_argument(prepared, candidate, context))
             truths.append(checked[-1].truth)
@@ -360,7 +364,8 @@ def _is_unrecorded(candidate: ContractCandidate) -> bool:
 
 def _is_bare_element(found: object, candidate: ContractCandidate) -> bool:
     """Return whether a value is the number of a page element whose label is not recorded."""
-    if not isinstance(found, str | int) or not str(found).strip("[]() ").isdecimal():
+    text = found if isinstance(found, str) else str(found) if isinstance(found, int) else ""
+    if not text.strip("[]() ").isdecimal():
         return False
     names = map(str, candidate.arguments or ())
     return is_generic(candidate.name) and not any(name.startswith(DERIVED) for name in names)

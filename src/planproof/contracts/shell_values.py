@@ -846,6 +846,8 @@ def check_command(condition: Condition, command: ShellCommand) -> Truth:
     """
     if not command.is_executed:
         return Truth.MISMATCH
+    if not condition.all_of:
+        return all_true(_check_forms(condition, command))
     return all_true(truth for part in condition.parts for truth in _check_forms(part, command))
 
 
@@ -908,7 +910,8 @@ def _check_program(wanted: Sequence[str], command: ShellCommand) -> Truth:
     name, *arguments = wanted
     name = _fold_program(name)
     names = {_fold_program(command.program)}
-    names.update(_fold_program(host.partition(" ")[0]) for host in command.via)
+    if command.via:
+        names.update(_fold_program(host.partition(" ")[0]) for host in command.via)
     if PYTHON.fullmatch(command.program) and "-m" in command.arguments[:-1]:
         names.add(_fold_program(command.arguments[command.arguments.index("-m") + 1]))
     if name not in names:
