@@ -1,9 +1,14 @@
 """Measure contracts on the second bench, compiled by a model that sees plan and tools only.
 
+    python -m scripts.contract_quality choose train TRACES.txt [--count 14] [--salt WORD]
     python -m scripts.contract_quality compile train CONTRACTS.jsonl --model M [--base-url URL]
+    python -m scripts.contract_quality assign train QUESTIONS --traces TRACES.txt --to FOLDER
     python -m scripts.contract_quality judge train CONTRACTS.jsonl [--verdicts OUT.jsonl]
     python -m scripts.contract_quality mutate train CONTRACTS.jsonl
 
+`choose` writes the ids of traces, one of each source, those with most traces first; ids in the
+files of `--used` are left out. `assign` copies the questions that wait for an answer (text files
+with the prompt) into one folder a reader, so that nobody gets two plans of one trace.
 `compile` asks for the contract of each plan that was written by hand: the two that were followed,
 and those with a `missing`, `altered` or `partial` step. It appends to the file, and asks only for
 plans that are not in it yet. `judge` derives the contracts of `order`, `shuffled` and `extra` plans
@@ -18,10 +23,13 @@ import argparse
 import asyncio
 import json
 import random
+import shutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +48,8 @@ from planproof.core.trace import Trace
 from planproof.core.verdict import Verdict
 from planproof.errors import PlanproofError
 from planproof.evaluation import evaluate
-from planproof.llm.compile import acompile_plan
+from planproof.llm.compile import acompile_plan, build_question
+from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from scripts import bench
@@ -49,6 +58,54 @@ from scripts.reading_quality import measure_trace
 _COMPILED = frozenset({"faithful", "paraphrase", "missing", "altered", "partial"})
 _FIGURES = ("pass_clean", "catch_flawed", "told_apart")
 _SAMPLES = 2_000
+
+
+def choose_traces(cases: list[dict[str, Any]], used: set[str], count: int, salt: str) -> list[str]:
+    """Return traces of as many sources as possible, in an order that depends on the salt alone."""
+    by_source: dict[str, set[str]] = defaultdict(set)
+    for case in cases:
+        by_source[case["source"]].add(case["base"])
+    # Of a large source, a trace was less likely used before.
+    sources = sorted(by_source, key=lambda source: (-len(by_source[source]), source))
+    ranked = [
+        sorted(
+            by_source[source] - used, key=lambda name: sha256(f"{salt} {name}".encode()).digest()
+        )
+        for source in sources
+    ]
+    longest = max(map(len, ranked), default=0)
+    rounds = (names[at] for at in range(longest) for names in ranked if at < len(names))
+    return list(islice(rounds, count))
+
+
+def assign_questions(
+    cases: list[dict[str, Any]], split: str, questions: Path, readers: int, folder: Path
+) -> None:
+    """Copy each question to a reader; those about plans of one trace to different ones."""
+    texts = {path: path.read_text("utf-8") for path in sorted(questions.glob("*.txt"))}
+    plans_by_trace: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for case in cases:
+        plans_by_trace[case["base"]].append(case)
+    if max(map(len, plans_by_trace.values()), default=0) > readers:
+        sys.exit(f"{readers} readers are too few: a trace has more plans than that.")
+    counts: Counter[int] = Counter()
+    for number, plans in enumerate(plans_by_trace.values()):
+        for at, case in enumerate(plans):
+            reader = (number + at) % readers + 1
+            catalogue = _observe_source(split, case["source"])
+            question = build_question(parse_given_plan(case["agent_plan"]), catalogue, sys.maxsize)
+            asked = None if question is None else question.parts[1]
+            assert isinstance(asked, str)
+            for path in [path for path, text in texts.items() if asked in text]:
+                target = folder / f"reader-{reader}"
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target / path.name)
+                counts[reader] += 1
+                del texts[path]
+    for reader, count in sorted(counts.items()):
+        print(f"reader-{reader}: {count} questions")
+    for path in texts:
+        print(f"not assigned: {path.name}")
 
 
 def compile_contracts(cases: list[dict[str, Any]], split: str, path: Path, model: Model) -> None:
@@ -142,10 +199,20 @@ def _renumber_requirement(requirement: Requirement, numbers: Mapping[str, str]) 
 
 def _renumber_condition(condition: Condition, numbers: Mapping[str, str]) -> Condition:
     """Return a condition with the new number of its step; any value if that step was dropped."""
-    if condition.from_step is None:
+    condition = replace(
+        condition, all_of=tuple(_renumber_condition(one, numbers) for one in condition.all_of)
+    )
+    if condition.from_step is None and condition.same_as is None:
         return condition
-    at = numbers.get(condition.from_step)
-    return replace(condition, from_step=at, any_value=at is None or condition.any_value)
+    came_from = numbers.get(condition.from_step or "")
+    same_as = numbers.get(condition.same_as or "")
+    is_any = came_from is None and same_as is None
+    return replace(
+        condition,
+        from_step=came_from,
+        same_as=same_as,
+        any_value=is_any or condition.any_value,
+    )
 
 
 def judge_contracts(
@@ -280,38 +347,47 @@ def _select_plans(
 def main() -> None:
     """Compile contracts, or judge by them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=("compile", "judge", "mutate"))
+    parser.add_argument("command", choices=("choose", "compile", "assign", "judge", "mutate"))
     parser.add_argument("split", choices=("train", "hand"))
-    parser.add_argument("contracts", type=Path)
+    parser.add_argument("path", type=Path, help="file of contracts, or as shown above")
     parser.add_argument("--model", default="openai:hand")
     parser.add_argument("--base-url")
     parser.add_argument("--traces", type=Path, help="file with the ids of traces; default: all")
     parser.add_argument("--flawed", type=Path, help="traces whose flawed plans are compiled too")
     parser.add_argument("--wording", default="faithful")
     parser.add_argument("--verdicts", type=Path)
+    parser.add_argument("--count", type=int, default=14, help="traces to choose")
+    parser.add_argument("--salt", default="", help="decides which traces are chosen")
+    parser.add_argument("--used", type=Path, nargs="*", default=[], help="files with other ids")
+    parser.add_argument("--readers", type=int, default=8)
+    parser.add_argument("--to", type=Path, default=Path("readers"))
     options = parser.parse_args()
     cases = bench.expand_v2(options.split)
+    traces, flawed = (
+        set(file.read_text("utf-8").splitlines()) if file else set[str]()
+        for file in (options.traces, options.flawed)
+    )
+    plans = _select_plans(cases, traces, flawed, options.wording)
+    if options.command == "choose":
+        used = {name for file in options.used for name in file.read_text("utf-8").splitlines()}
+        chosen = choose_traces(cases, used, options.count, options.salt)
+        options.path.write_text("".join(f"{name}\n" for name in chosen), "utf-8")
+        return
+    if options.command == "assign":
+        assign_questions(plans, options.split, options.path, options.readers, options.to)
+        return
     if options.command == "compile":
         from planproof.llm.model_settings import ModelSettings  # noqa: PLC0415 - with a model
         from planproof.llm.providers import open_model  # noqa: PLC0415 - with a model
 
         settings = ModelSettings(concurrency=200)
         model = open_model(options.model, base_url=options.base_url, settings=settings)
-        traces, flawed = (
-            set(file.read_text("utf-8").split()) if file else set[str]()
-            for file in (options.traces, options.flawed)
-        )
-        compile_contracts(
-            _select_plans(cases, traces, flawed, options.wording),
-            options.split,
-            options.contracts,
-            model,
-        )
+        compile_contracts(plans, options.split, options.path, model)
         return
     if options.command == "mutate":
-        print_mutations(cases, _read_contracts(options.contracts))
+        print_mutations(cases, _read_contracts(options.path))
         return
-    verdicts = judge_contracts(cases, _read_contracts(options.contracts))
+    verdicts = judge_contracts(cases, _read_contracts(options.path))
     if options.verdicts:
         lines = (json.dumps(verdict) + "\n" for verdict in verdicts.values())
         options.verdicts.write_text("".join(lines), "utf-8")

@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from planproof.checking.contract_alignment import (
     AlignedStep,
@@ -15,6 +16,7 @@ from planproof.checking.contract_alignment import (
     Position,
     Taken,
     align_contract,
+    rank_candidates,
 )
 from planproof.checking.contract_match import CheckedCondition, MatchResult
 from planproof.core.contract import Match, Requirement, Truth
@@ -50,15 +52,20 @@ def draw_cases(
     draw: st.DrawFn,
 ) -> Case:
     candidates = draw(st.integers(0, 5))
+    turns = sorted(draw(st.lists(st.integers(0, 3), min_size=candidates, max_size=candidates)))
+    positions = [Position(index, turn) for index, turn in enumerate(turns)]
     steps: list[AlignedStep] = []
     for number in range(draw(st.integers(0, 4))):
         if steps and draw(st.integers(0, 4)) == 0:
             steps.append(steps[-1])
             continue
-        parts = tuple(draw(draw_parts(candidates)) for _ in range(draw(st.sampled_from([1, 1, 2]))))
-        steps.append(AlignedStep(parts, draw(st.integers(0, 5)) == 0, number))
-    turns = sorted(draw(st.lists(st.integers(0, 3), min_size=candidates, max_size=candidates)))
-    positions = [Position(index, turn) for index, turn in enumerate(turns)]
+        count = draw(st.sampled_from([1, 1, 2, 3]))
+        parts = tuple(
+            replace(draw(draw_parts(candidates)), place=draw(st.sampled_from([place, 0])))
+            for place in range(count)
+        )
+        ranks = rank_candidates(positions) if draw(st.booleans()) else None
+        steps.append(AlignedStep(parts, draw(st.integers(0, 5)) == 0, number, ranks))
     flags = st.lists(st.booleans(), min_size=candidates, max_size=candidates)
     return steps, positions, draw(flags), draw(flags)
 
@@ -120,15 +127,30 @@ def complete(
             if any(part.matches[index].match is not Match.FULL for index in chosen):
                 filled.append(chosen)
                 continue
+            # An ordered part takes nothing before the call with which it began.
+            is_placed = step.ranks is not None and part.min > 0 and bool(chosen)
+            begun = min(chosen) if is_placed else start
             for index, found in part.matches.items():
                 has_room = part.max is None or len(now) < part.max
-                is_own = start < index < end and index not in used
+                is_own = begun < index < end and index not in used
                 if has_room and is_own and found.match is Match.FULL:
                     now.append(index)
                     used.add(index)
             filled.append(tuple(now))
         result[number] = tuple(filled)
     return tuple(result)
+
+
+def is_in_order(step: AlignedStep, own: Taken) -> bool:
+    if step.ranks is None:
+        return True
+    starts = [
+        (part.place, min(step.ranks[index] for index in chosen))
+        for part, chosen in zip(step.parts, own, strict=True)
+        if part.min and chosen
+    ]
+    first = {place: min(rank for other, rank in starts if other == place) for place, _ in starts}
+    return sorted(first) == sorted(first, key=lambda place: (first[place], place))
 
 
 def grade(step: AlignedStep, own: Taken) -> int:
@@ -138,7 +160,7 @@ def grade(step: AlignedStep, own: Taken) -> int:
         if part.min or chosen
     ]
     if met and all(met):
-        return 3
+        return 3 if is_in_order(step, own) else 2
     matched = [
         GRADES[part.matches[i].match]
         for part, chosen in zip(step.parts, own, strict=True)

@@ -30,22 +30,28 @@ FULL, NEAR, OPEN, NONE = 3, 2, 1, 0
 class Part(Struct, frozen=True, eq=False):
     """One requirement of a step with the candidates that match it, by index.
 
-    It takes at least `min` candidates and at most `max`; None means any number.
+    It takes at least `min` candidates and at most `max`; None means any number. `place` is the
+    position of the requirement in its step.
     """
 
     matches: dict[int, MatchResult]
     min: int = 1
     max: int | None = 1
     requirement: Requirement = Requirement()
+    place: int = 0
 
 
 class AlignedStep(Struct, frozen=True, eq=False):
-    """A step to align: its parts, and whether the plan leaves its position open."""
+    """A step to align: its parts, and whether the plan leaves its position open.
+
+    If its parts have an order, `ranks` says when each candidate was issued.
+    """
 
     parts: tuple[Part, ...]
     free_order: bool = False
     key: object = None
     """Equal for steps with equal requirements, which are filled in plan order."""
+    ranks: Sequence[int] | None = None
 
 
 class Position(NamedTuple):
@@ -96,8 +102,12 @@ def align_contract(
     whether it is text.
     """
     problem = _Problem(steps, positions, accountable, is_text)
-    best = problem.complete(_align_in_plan_order(problem))
+    taken = _take_first_matches(problem)
+    best = problem.complete(_align_in_plan_order(problem) if taken is None else taken)
     value = problem.evaluate(best)
+    if taken is not None and not problem.is_best(value):
+        best = problem.complete(_align_in_plan_order(problem))
+        value = problem.evaluate(best)
     if problem.is_best(value):
         return ContractAlignment(best, value, _no_rivals(steps), is_exact=True)
     search = _Search(problem, best, value, max_nodes)
@@ -111,7 +121,36 @@ def _no_rivals(steps: Sequence[AlignedStep]) -> tuple[frozenset[int], ...]:
 
 
 def grade_step(step: AlignedStep, taken: Taken) -> int:
-    """Return the grade of a step: full if all parts are, near if anything of it was done."""
+    """Return the grade of a step: full if all parts are, near if anything of it was done.
+
+    Parts that did not begin in their order are near.
+    """
+    grade = _grade_parts(step, taken)
+    return NEAR if grade == FULL and not are_parts_in_order(step, taken) else grade
+
+
+def are_parts_in_order(step: AlignedStep, taken: Taken) -> bool:
+    """Return whether the parts of a step that must be done began in the order of the step."""
+    if step.ranks is None:
+        return True
+    starts: dict[int, int] = {}
+    for part, chosen in zip(step.parts, taken, strict=True):
+        if part.min and chosen:
+            start = min(step.ranks[index] for index in chosen)
+            starts[part.place] = min(start, starts.get(part.place, start))
+    return all(one <= other for one, other in pairwise(starts[place] for place in sorted(starts)))
+
+
+def rank_candidates(positions: Sequence[Position]) -> list[int]:
+    """Return when each candidate was issued; those of one turn, or of one event, have one rank."""
+    first: dict[int, int] = {}
+    for event, turn in positions:
+        first[turn] = min(event, first.get(turn, event))
+    return [first[turn] if turn else event for event, turn in positions]
+
+
+def _grade_parts(step: AlignedStep, taken: Taken) -> int:
+    """Return the grade of a step without regard to the order of its parts."""
     grades: list[int] = []
     for part, chosen in zip(step.parts, taken, strict=True):
         if not part.min and not chosen:
@@ -197,7 +236,7 @@ class _Problem:
 
     def _find_potential(self, step: AlignedStep) -> int:
         """Return the best grade that a step can have if no other step needs its candidates."""
-        return grade_step(
+        return _grade_parts(
             step, tuple(tuple(self.rank_matches(part)[: max(part.min, 1)]) for part in step.parts)
         )
 
@@ -296,10 +335,13 @@ def _add_further(step: AlignedStep, taken: Taken, start: int, end: float, used: 
         room = len(part.matches) if part.max is None else part.max - len(chosen)
         if not all(part.matches[index].match is Match.FULL for index in chosen):
             room = 0
+        # A part that has a place in its step does not begin earlier by what is added.
+        has_begun = step.ranks is not None and part.min and chosen
+        begun = chosen[0] if has_begun else start
         further = [
             index
             for index, result in part.matches.items()
-            if start < index < end and index not in used and result.match is Match.FULL
+            if begun < index < end and index not in used and result.match is Match.FULL
         ][: max(room, 0)]
         used.update(further)
         parts.append(tuple(sorted((*chosen, *further))))
@@ -318,6 +360,24 @@ def _find_end(start: int, spans: Sequence[tuple[int, int]]) -> float:
         return inf
     end = spans[at][1]
     return end if at + 1 == len(spans) else min(end, spans[at + 1][0])
+
+
+def _take_first_matches(problem: _Problem) -> list[Taken] | None:
+    """Give each part its first full matches; None if there are too few, or two parts need one."""
+    used: set[int] = set()
+    assigned: list[Taken] = []
+    for step in problem.steps:
+        own: list[tuple[int, ...]] = []
+        for part in step.parts:
+            chosen = tuple(problem.rank_matches(part)[: part.min or 1])
+            if len(chosen) < part.min or not used.isdisjoint(chosen):
+                return None
+            if any(part.matches[index].match is not Match.FULL for index in chosen):
+                return None
+            used.update(chosen)
+            own.append(chosen)
+        assigned.append(tuple(own))
+    return assigned
 
 
 def _align_in_plan_order(problem: _Problem) -> list[Taken]:

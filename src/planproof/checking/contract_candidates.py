@@ -29,6 +29,9 @@ TEXT_ARGUMENT = "text"
 """The argument of a call that the trace records only as text."""
 
 
+_SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
+
+
 class CandidateKind(Enum):
     """What kind of thing a candidate is."""
 
@@ -273,6 +276,8 @@ def _build_code(
 ) -> Iterator[ContractCandidate]:
     """Yield code as a whole, and each call in it of a tool that the contract names."""
     code = parse_python(text)
+    if code.is_recovered and any(error in call.event.output for error in _SYNTAX_ERRORS):
+        code = PythonCode(is_complete=False)  # nothing of it ran
     calls = [
         replace(
             call,

@@ -16,6 +16,7 @@ from planproof.checking.contract_alignment import (
     OPEN,
     ContractAlignment,
     Taken,
+    are_parts_in_order,
     find_first,
     grade_step,
 )
@@ -254,7 +255,13 @@ class RunFindings:
             if len(chosen) < part.min:
                 count = f"{len(chosen)} of {part.min}: " if part.min > 1 else ""
                 notes.append(f"{count}{self._describe_missing(part.requirement)}")
+        if not self._is_in_order(index):
+            notes.insert(0, "parts in another order than the step says")
         return "; ".join(dict.fromkeys(notes[:3]))
+
+    def _is_in_order(self, index: int) -> bool:
+        taken = self._alignment.taken[index]
+        return are_parts_in_order(self._matcher.aligned_steps[index], taken)
 
     def _describe_missing(self, requirement: Requirement) -> str:
         path, expected = _describe_requirement(requirement)
@@ -276,6 +283,11 @@ class RunFindings:
                 checks.append(
                     Check(path=path, expected=expected, found="", event=None, result=Truth.MISMATCH)
                 )
+        if self._steps[index].ordered and results:
+            truth = Truth.MATCH if self._is_in_order(index) else Truth.MISMATCH
+            checks.append(
+                Check(path="ordered", expected="in this order", found="", event=None, result=truth)
+            )
         return tuple(checks)
 
     def _estimate_confidence(
@@ -554,6 +566,8 @@ def _describe_check(check: Check, requirement: Requirement) -> str:
     if check.path == "only":
         return f"also given: {check.found}" if check.found else "arguments not shown"
     if group in {"message", "reasoning"}:
+        if name.startswith("not."):
+            return f"the {group} says {check.expected.removeprefix('not ')}"
         return f"the {group} does not say {check.expected}"
     if check.result is Truth.UNKNOWN:
         return f"value of {name} not shown, plan says {expected}"

@@ -22,6 +22,7 @@ from planproof.checking.contract_alignment import (
     Position,
     Taken,
     align_contract,
+    rank_candidates,
 )
 from planproof.checking.contract_candidates import (
     ContractCandidate,
@@ -35,6 +36,7 @@ from planproof.checking.contract_match import (
     RequirementMatcher,
     calls_tool,
 )
+from planproof.checking.event_text import flatten_arguments
 from planproof.checking.run_check import check_run
 from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Content, Json
@@ -52,7 +54,7 @@ from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
 from planproof.core.plan import Plan
-from planproof.core.trace import Trace
+from planproof.core.trace import Event, Trace
 from planproof.core.verdict import ContractSummary
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, did_you_mean
@@ -150,7 +152,7 @@ class StepMatcher:
         """Assign the candidates to the steps."""
         return align_contract(
             self.aligned_steps,
-            [Position(c.position, c.event.turn) for c in self.candidates],
+            self._positions,
             [c.is_accountable for c in self.candidates],
             [c.is_text for c in self.candidates],
         )
@@ -158,14 +160,20 @@ class StepMatcher:
     @cached_property
     def aligned_steps(self) -> list[AlignedStep]:
         """The steps with their matches, as the alignment takes them."""
+        ranks = rank_candidates(self._positions) if any(s.ordered for s in self.steps) else None
         return [
             AlignedStep(
                 self.get_parts(index),
                 step.free_order,
-                msgspec_json.encode(step.all_of, order="deterministic") if step.all_of else None,
+                _encode_requirements(step),
+                ranks if step.ordered else None,
             )
             for index, step in enumerate(self.steps)
         ]
+
+    @cached_property
+    def _positions(self) -> list[Position]:
+        return [Position(c.position, c.event.turn) for c in self.candidates]
 
     def get_parts(self, index: int) -> tuple[Part, ...]:
         """Return the parts of a step with the candidates that match them."""
@@ -173,8 +181,8 @@ class StepMatcher:
             self._in_progress.add(index)
             step = self.steps[index]
             self._parts[index] = tuple(
-                part
-                for requirement in step.all_of
+                replace(part, place=place) if place else part
+                for place, requirement in enumerate(step.all_of)
                 for part in self._match_requirement(step, requirement)
             )
             self._in_progress.discard(index)
@@ -248,7 +256,7 @@ class StepMatcher:
 
     def _make_context(self) -> MatchContext:
         # Not kept: it would refer back to the matcher, and a cycle is freed only by the collector.
-        return MatchContext(self.variables, self._find_results)
+        return MatchContext(self.variables, self._find_results, self._find_given)
 
     def has_call(self, requirement: Requirement) -> bool:
         """Return whether the tool of a requirement was called, with whatever values."""
@@ -256,6 +264,23 @@ class StepMatcher:
 
     def _find_results(self, number: str, position: int) -> list[str] | None:
         """Return the outputs of a step's events before a position."""
+        events = self._find_events(number, position)
+        return None if events is None else [event.output for event in events if event.output]
+
+    def _find_given(self, number: str, position: int) -> list[str] | None:
+        """Return what a step's calls before a position were given, and their outputs."""
+        events = self._find_events(number, position)
+        if events is None:
+            return None
+        return [
+            text
+            for event in events
+            for text in (*map(str, _list_values(event)), event.text, event.output)
+            if text
+        ]
+
+    def _find_events(self, number: str, position: int) -> list[Event] | None:
+        """Return the events before a position that match a step; None if it refers to itself."""
         index = self._index_by_number.get(number)
         if index is None or index in self._in_progress:
             return None
@@ -265,12 +290,11 @@ class StepMatcher:
             for candidate, result in part.matches.items()
             if result.match in {Match.FULL, Match.NEAR}
         }
-        events = [
+        return [
             self.candidates[i].event
             for i in sorted(matched)
             if self.candidates[i].position < position
         ]
-        return [event.output for event in events if event.output]
 
     def list_matches(self, requirement: Requirement) -> list[int]:
         """Return the candidates that a constraint of the contract is about, beyond doubt."""
@@ -315,6 +339,18 @@ class StepMatcher:
             is_value = not isinstance(checked.found, ContractCandidate)
             if condition.var not in self.variables and check.found and is_value:
                 yield condition.var, check.found
+
+
+def _encode_requirements(step: StepContract) -> bytes | None:
+    """Return a key that is equal for steps with equal requirements."""
+    if not step.all_of:
+        return None
+    return msgspec_json.encode((step.all_of, step.ordered), order="deterministic")
+
+
+def _list_values(event: Event) -> list[Json]:
+    """Return the values that a call was given."""
+    return [value for _, value in flatten_arguments(event.arguments) if value is not None]
 
 
 def _find_value_lists(value: Json, depth: int) -> Iterator[list[Json]]:

@@ -18,7 +18,11 @@ from msgspec.structs import replace
 
 from planproof.checking.contract_candidates import CandidateKind, ContractCandidate, iter_texts
 from planproof.checking.event_text import flatten_arguments
-from planproof.contracts.condition_check import check_condition, describe_condition
+from planproof.contracts.condition_check import (
+    check_condition,
+    describe_condition,
+    get_value_checker,
+)
 from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.python_values import (
     UNKNOWN_VALUE,
@@ -75,16 +79,21 @@ _MAX_FOUND = 120
 _MAX_ALTERNATIVES = 6
 _MAX_TEXT = 20_000
 _MIN_LISTED_WORDS = 5
-_AGENT_NAMES = frozenset({None, "", "assistant", "agent"})
+_AGENT_WORDS = frozenset({"the", "assistant", "agent"})
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W_]")
 
 
 class CheckedCondition(NamedTuple):
-    """A condition that was checked, with what it expects and what was found."""
+    """A condition that was checked, with what it expects and what was found.
+
+    `description` is what it expects in words, if that is known before it is asked for.
+    """
 
     path: str
     expected: Condition | str
     found: object
     truth: Truth
+    description: str = ""
 
 
 class MatchResult(Struct, frozen=True, eq=False):
@@ -102,15 +111,18 @@ class MatchResult(Struct, frozen=True, eq=False):
         return tuple(
             Check(
                 path=checked.path,
-                expected=checked.expected
-                if isinstance(checked.expected, str)
-                else describe_condition(checked.expected, self.variables),
+                expected=checked.description or self._describe(checked.expected),
                 found=_format_value(checked.found)[:_MAX_FOUND],
                 event=self.event,
                 result=checked.truth,
             )
             for checked in self.conditions
         )
+
+    def _describe(self, expected: Condition | str) -> str:
+        if isinstance(expected, str):
+            return expected
+        return describe_condition(expected, self.variables)
 
     @property
     def matched_conditions(self) -> frozenset[tuple[str, str]]:
@@ -134,11 +146,12 @@ class MatchContext(Struct, frozen=True):
     """What conditions need to know about the rest of the run.
 
     `variables` are the bound ones. `find_results` returns the outputs of a step before an event
-    position; None if the step has none.
+    position, `find_given` also the values that its calls were given; None if they are not known.
     """
 
     variables: Mapping[str, str]
     find_results: Callable[[str, int], list[str] | None]
+    find_given: Callable[[str, int], list[str] | None]
 
 
 _NO_MATCH = MatchResult(Match.NONE, (), Requirement(), "")
@@ -153,8 +166,9 @@ class RequirementMatcher:
         self._context = context
         self._names_action = requirement.names_action
         self._called = " or ".join(requirement.call) or "any tool"
-        self._is = _prepare_conditions("is", requirement.is_)
-        self._where = _prepare_conditions("where", requirement.where)
+        self._calls: dict[str, CheckedCondition] = {}
+        self._is = _prepare_conditions("is", requirement.is_, context)
+        self._where = _prepare_conditions("where", requirement.where, context)
         self._is_closed = bool(requirement.absent) or requirement.only
 
     def match(self, candidate: ContractCandidate) -> MatchResult:
@@ -173,7 +187,10 @@ class RequirementMatcher:
     def _match_call(self, candidate: ContractCandidate) -> MatchResult:
         requirement, context = self._requirement, self._context
         name = candidate.event.name or ""
-        checked = [CheckedCondition("call", self._called, name, _MATCH)]
+        called = self._calls.get(name)
+        if called is None:
+            called = self._calls[name] = CheckedCondition("call", self._called, name, _MATCH)
+        checked = [called]
         if requirement.by is not None:
             checked.append(_check_actor(requirement.by, candidate))
             if checked[-1].truth is _MISMATCH:
@@ -184,7 +201,7 @@ class RequirementMatcher:
                 return _NO_MATCH
         if candidate.command is not None and _is_without_effect(requirement, candidate.command):
             return _NO_MATCH
-        truths = [one.truth for one in checked if one.truth is _UNKNOWN]
+        truths = [one.truth for one in checked if one.truth is _UNKNOWN] if self._is else []
         for prepared in self._where:
             checked.append(_check_argument(prepared, candidate, context))
             truths.append(checked[-1].truth)
@@ -214,23 +231,27 @@ def _is_text_for(requirement: Requirement, candidate: ContractCandidate) -> bool
 class _PreparedCondition(NamedTuple):
     """A condition on an argument, with what is the same for all candidates.
 
-    A condition `is_plain` if it depends on nothing but the value.
+    `check` checks a value on which alone the condition depends; None if it depends on more.
     """
 
     path: str
     argument: str
     condition: Condition
-    is_plain: bool
+    check: Callable[[Json], Truth] | None
+    description: str
 
 
-def _prepare_conditions(group: str, conditions: Conditions) -> list[_PreparedCondition]:
+def _prepare_conditions(
+    group: str, conditions: Conditions, context: MatchContext
+) -> list[_PreparedCondition]:
     """Return conditions by argument; several on any argument may hold in different ones."""
     return [
         _PreparedCondition(
             f"{group}.{argument}",
             argument,
             part,
-            part.var is None and part.from_step is None and not part.all_of,
+            None if _needs_context(part) or part.all_of else get_value_checker(part),
+            describe_condition(part, context.variables),
         )
         for argument, condition in conditions.items()
         for part in (condition.parts if argument == ANY_ARGUMENT else (condition,))
@@ -263,11 +284,16 @@ def _is_tool(pattern: str, name: str) -> bool:
 
 
 def _check_actor(agent: str, candidate: ContractCandidate) -> CheckedCondition:
-    actor = candidate.event.actor
-    is_same = (actor or "").lower() == agent.lower() or (
-        actor in _AGENT_NAMES and agent in _AGENT_NAMES
-    )
-    return CheckedCondition("by", agent, actor or "", _MATCH if is_same else _MISMATCH)
+    actor = candidate.event.actor or ""
+    is_same = actor.lower() == agent.lower() or _fold_agent(actor) == _fold_agent(agent)
+    return CheckedCondition("by", agent, actor, _MATCH if is_same else _MISMATCH)
+
+
+@lru_cache(maxsize=1_024)
+def _fold_agent(name: str) -> tuple[str, ...]:
+    """Return the words of an agent's name: "Code_Reviewer" is the "code reviewer agent"."""
+    words = _NAME_WORD.findall(name)
+    return tuple(word for word in map(str.lower, words) if word not in _AGENT_WORDS)
 
 
 def _is_without_effect(requirement: Requirement, command: ShellCommand) -> bool:
@@ -296,20 +322,20 @@ def _check_argument(
     prepared: _PreparedCondition, candidate: ContractCandidate, context: MatchContext
 ) -> CheckedCondition:
     """Check one condition on an argument of a call."""
-    path, argument, condition, is_plain = prepared
-    if is_plain and candidate.kind is CandidateKind.CALL and argument != ANY_ARGUMENT:
+    path, argument, condition, check, description = prepared
+    if check is not None and candidate.kind is CandidateKind.CALL and argument != ANY_ARGUMENT:
         # Most conditions name an argument of a recorded call.
         given = candidate.event.arguments
         value = given.get(argument) if is_object(given) else None
         if value is not None and value != UNKNOWN_VALUE:
-            truth = check_condition(condition, value)
+            truth = check(value)
             if truth is _MISMATCH and condition.any_of and _is_bare_element(value, candidate):
                 truth = _UNKNOWN
-            return CheckedCondition(path, condition, value, truth)
+            return CheckedCondition(path, condition, value, truth, description)
     found, truth = _MISSING, _UNKNOWN
     for value in _find_values(argument, candidate):
-        if is_plain and value is not candidate and value != UNKNOWN_VALUE:
-            now = check_condition(condition, value)
+        if check is not None and value is not candidate and value != UNKNOWN_VALUE:
+            now = check(value)
         else:
             now = _check_value(condition, value, candidate, context)
         if found is _MISSING or now is _MATCH or (now is _UNKNOWN and truth is _MISMATCH):
@@ -321,7 +347,7 @@ def _check_argument(
         truth = _MATCH if _has_only_exclusions(condition) else _MISMATCH
     if truth is _MISMATCH and condition.any_of and _is_bare_element(found, candidate):
         truth = _UNKNOWN
-    return CheckedCondition(path, condition, found, truth)
+    return CheckedCondition(path, condition, found, truth, description)
 
 
 _MISSING = object()
@@ -338,7 +364,8 @@ def _is_unrecorded(candidate: ContractCandidate) -> bool:
 
 def _is_bare_element(found: object, candidate: ContractCandidate) -> bool:
     """Return whether a value is the number of a page element whose label is not recorded."""
-    if not isinstance(found, str | int) or not str(found).strip("[]() ").isdecimal():
+    text = found if isinstance(found, str) else str(found) if isinstance(found, int) else ""
+    if not text.strip("[]() ").isdecimal():
         return False
     names = map(str, candidate.arguments or ())
     return is_generic(candidate.name) and not any(name.startswith(DERIVED) for name in names)
@@ -418,7 +445,7 @@ def _check_value(
     """Check all forms of a condition on one value."""
     if value == UNKNOWN_VALUE:
         return _UNKNOWN
-    if condition.var is None and condition.from_step is None and not condition.all_of:
+    if not _needs_context(condition) and not condition.all_of:
         return _check_form(condition, value, candidate)
     truths = [
         truth
@@ -429,10 +456,15 @@ def _check_value(
     return all_true(truths)
 
 
+def _needs_context(condition: Condition) -> bool:
+    """Return whether a form of a condition depends on the rest of the run."""
+    return not (condition.var is None and condition.from_step is None and condition.same_as is None)
+
+
 def _strip_context(condition: Condition) -> Condition:
     """Return a condition without the forms that depend on the rest of the run."""
     further = tuple(map(_strip_context, condition.all_of))
-    return replace(condition, var=None, from_step=None, all_of=further)
+    return replace(condition, var=None, from_step=None, same_as=None, all_of=further)
 
 
 def _check_form(condition: Condition, value: object, candidate: ContractCandidate) -> Truth:
@@ -483,14 +515,19 @@ def _check_context(
         is_command = value is candidate and candidate.command is not None
         wanted = Condition(argument=bound) if is_command else Condition(any_of=bound)
         yield _check_form(wanted, value, candidate)
-    if condition.from_step is not None:
-        results = context.find_results(condition.from_step, candidate.position)
-        if not results:
+    for number, find_texts in (
+        (condition.from_step, context.find_results),
+        (condition.same_as, context.find_given),
+    ):
+        if number is None:
+            continue
+        texts = find_texts(number, candidate.position)
+        if not texts:
             yield _UNKNOWN
         elif value is candidate:
-            yield _check_given_words(candidate, results)
+            yield _check_given_words(candidate, texts)
         else:
-            yield _occurs_in_results(value, results)
+            yield _occurs_in_results(value, texts)
 
 
 def _check_given_words(candidate: ContractCandidate, results: Sequence[str]) -> Truth:
@@ -551,6 +588,10 @@ def _match_text(
         )
         found = describe_condition(condition, context.variables) if truth is _MATCH else ""
         checked.append(CheckedCondition(f"{group}.values.{index}", condition, found, truth))
+    for index, unwanted in enumerate(wanted.not_):
+        found = _find_sentence((unwanted,), _SENTENCE.findall(text))
+        truth = _MISMATCH if found else _MATCH
+        checked.append(CheckedCondition(f"{group}.not.{index}", f"not {unwanted}", found, truth))
     if wanted.asks:
         asks = _ASKS.search(text) is not None
         checked.append(
@@ -600,15 +641,16 @@ def _stem_words(text: str) -> str:
 def _grade_text(checked: list[CheckedCondition]) -> Match:
     """Grade a message: all conditions full, at least half of several near, otherwise none.
 
-    That something is asked, or by whom, says nothing about what: it makes no message near.
+    That something is asked, by whom, or what is not said, makes no message near.
     """
-    matched = [one.path for one in checked if one.truth is _MATCH]
-    if len(matched) == len(checked):
+    if all(one.truth is _MATCH for one in checked):
         return Match.FULL
     if any(one.path == "by" and one.truth is _MISMATCH for one in checked):
         return Match.NONE
-    has_content = any(".says." in path or ".values." in path for path in matched)
-    return Match.NEAR if 2 * len(matched) >= len(checked) and has_content else Match.NONE
+    wanted = [one for one in checked if ".not." not in one.path]
+    found = [one.path for one in wanted if one.truth is _MATCH]
+    has_content = any(".says." in path or ".values." in path for path in found)
+    return Match.NEAR if 2 * len(found) >= len(wanted) and has_content else Match.NONE
 
 
 def _asks_for_denial(step_text: str, wanted: MessageCondition) -> bool:

@@ -111,9 +111,29 @@ def _check_status(
     met = [found.count(Match.FULL) >= part.min for part, found in parts]
     if finding.status is Status.EXECUTED and not (met and all(met)):
         yield f"{where}/status: executed, but the cited events do not meet every requirement."
+    if finding.status is Status.EXECUTED and not _can_be_in_order(matcher, index, taken):
+        yield f"{where}/status: executed, but the cited events are not in the order of the step."
     present = any(match in {Match.FULL, Match.NEAR} for found in matches for match in found)
     if finding.status in {Status.PARTIAL, Status.OUT_OF_ORDER} and not present:
         yield f"{where}/status: {finding.status}, but no cited event matches the step."
+
+
+def _can_be_in_order(matcher: StepMatcher, index: int, taken: Taken) -> bool:
+    """Return whether the requirements of a step can have begun in their order, by what is cited."""
+    step = matcher.aligned_steps[index]
+    if step.ranks is None:
+        return True
+    reached = -1
+    starts: dict[int, set[int]] = {}
+    for part, chosen in zip(step.parts, taken, strict=True):
+        if part.min:
+            full = {i for i in chosen if part.matches[i].match is Match.FULL}
+            starts.setdefault(part.place, set()).update(step.ranks[i] for i in full)
+    for place in sorted(starts):
+        reached = min((rank for rank in starts[place] if rank >= reached), default=-2)
+        if reached == -2:
+            return False
+    return True
 
 
 def _check_conditions(

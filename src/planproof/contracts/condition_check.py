@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -36,7 +36,8 @@ def check_condition(condition: Condition, value: Json) -> Truth:
     """Check all forms of a condition that need nothing but the value.
 
     A list is closed: each of its items has to match, and none may have a text of `not`. An object
-    is open: one of its values has to match. `var`, `from_step` and `each` are not checked.
+    is open: one of its values has to match. `var`, `from_step`, `same_as` and `each` are not
+    checked.
     """
     if isinstance(value, str) and len(value) <= _MAX_CACHED_CHARS:
         return _check_cached(condition, value)
@@ -63,6 +64,22 @@ def _check_uncached(condition: Condition, value: Json) -> Truth:
 
 # Many calls of a run, and many runs, have the same values.
 _check_cached = lru_cache(maxsize=8_192)(_check_uncached)
+
+
+@lru_cache(maxsize=512)
+def get_value_checker(condition: Condition) -> Callable[[Json], Truth]:
+    """Return `check_condition` of one condition, for many values.
+
+    A condition has many fields, so it takes time to look it up for every value.
+    """
+    check_cached = lru_cache(maxsize=64)(partial(_check_uncached, condition))
+
+    def check(value: Json) -> Truth:
+        if isinstance(value, str) and len(value) <= _MAX_CACHED_CHARS:
+            return check_cached(value)
+        return _check_uncached(condition, value)
+
+    return check
 
 
 def _check_together(conditions: tuple[Condition, ...], value: Json) -> Truth:
@@ -230,6 +247,8 @@ def _describe(condition: Condition, variables: Mapping[str, str]) -> str:
         parts.append(f"not {_join_or(condition.not_)}")
     if condition.from_step is not None:
         parts.append(f"from step {condition.from_step}")
+    if condition.same_as is not None:
+        parts.append(f"the same as in step {condition.same_as}")
     if condition.var is not None:
         parts.append(variables.get(condition.var, f"${condition.var}"))
     if condition.is_each:

@@ -271,6 +271,7 @@ class _Checker:
             )
         if not step.counted:
             yield _doubt(place.enter("counted"), "the step does not count.")
+        yield from _check_ordered(step, place)
         for index, requirement in enumerate(step.all_of):
             at = place.enter("all_of", index) if len(step.all_of) > 1 else place.enter("all_of", 0)
             yield from self._check_requirement(requirement, at)
@@ -397,10 +398,9 @@ class _Checker:
         for text in condition.any_of:
             if text.startswith("$") and text[1:] in self._contract.variables:
                 yield _doubt(place, f"`{_cut(text)}` in a list is a text, not the variable.")
-        if condition.from_step is not None:
-            yield from self._check_reference(
-                condition.from_step, place.enter("from_step"), is_earlier=True
-            )
+        for field, number in (("from_step", condition.from_step), ("same_as", condition.same_as)):
+            if number is not None:
+                yield from self._check_reference(number, place.enter(field), is_earlier=True)
         if condition.date is not None and parse_partial_date(condition.date) is None:
             yield _error(
                 place.enter("date"),
@@ -446,6 +446,10 @@ class _Checker:
             yield _error(place, "any message satisfies it.", "Say what it tells, or to whom.")
         elif not (message.says or message.values or message.asks):
             yield _doubt(place, "no word is required.", "Say what it tells with `says`.")
+        if message.not_ and not (message.says or message.values or message.asks):
+            yield _error(
+                place.enter("not"), "nearly any text satisfies it.", "Say what it tells as well."
+            )
         if any(not group for group in message.says):
             yield _error(place.enter("says"), "a group has no alternatives.")
         for index, value in enumerate(message.values):
@@ -560,7 +564,7 @@ class _Checker:
             # Steps that name other values differ. But a plan may ask for the same thing again, and
             # a call may take none of the values, only an id that an earlier step returned.
             refers = any(
-                condition.from_step is not None
+                condition.from_step is not None or condition.same_as is not None
                 for requirement in step.all_of
                 for part in requirement.alternatives
                 for condition in _iter_conditions(part)
@@ -602,6 +606,16 @@ def _check_language(
             yield _error(
                 place.enter(name), f"`{name}` is for {language}; the argument holds {held}."
             )
+
+
+def _check_ordered(step: StepContract, place: _Place) -> Iterator[Problem]:
+    """Report an order of requirements where there is only one."""
+    if step.ordered and len(step.all_of) < 2:
+        yield _error(
+            place.enter("ordered"),
+            "one requirement has no order.",
+            "State each part of the step as a requirement of its own in `all_of`.",
+        )
 
 
 def _check_beside_alternatives(requirement: Requirement, place: _Place) -> Iterator[Problem]:

@@ -1,7 +1,6 @@
 """Parse Python code into the calls that it makes, and check conditions on one call.
 
-Only the syntax is read, nothing is run. Code that can't be parsed is unknown, never searched as
-text.
+Only the syntax is read, nothing is run. What can't be parsed is unknown, never searched as text.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import re
 import shlex
 import sys
 import tokenize
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from textwrap import dedent
@@ -21,6 +19,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planproof.contracts.python_recovery import parse_tree, recover_python
 from planproof.contracts.sql_values import check_sql
 from planproof.contracts.text_values import strip_code_fence
 from planproof.contracts.value_check import all_true, any_true, check_scalar, compares_values
@@ -58,8 +57,10 @@ _NEUTRAL_MODULES = frozenset(
 )
 """Modules of the standard library that change nothing outside the program."""
 _MAGIC = re.compile(r"^([ \t]*)(?:[\w., ]{1,80}=[ \t]*)?([!%]{1,2})(?=\S)(.*)$", re.MULTILINE)
+_TIMED = re.compile(r"([ \t]*)(%(?:time|timeit|prun)[ \t]+)(?!-)")
+_FILE_MAGICS = frozenset(("writefile", "file"))
+_PYTHON_MAGICS = frozenset("time timeit prun capture python python3 py".split())
 _SHELL_MAGICS = frozenset("bash sh system sx script pip conda".split())
-_SPECULATIVE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _Block = Sequence[ast.stmt]
 _Located = ast.stmt | ast.expr | ast.excepthandler
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -90,6 +91,8 @@ class PythonCode(Struct, frozen=True):
     effective_text: str = ""
     is_complete: bool = True
     """False if something could not be parsed or is only known at run time."""
+    is_recovered: bool = False
+    """True if there is an error in the syntax, and these are the statements without one."""
 
 
 def parse_python(text: str) -> PythonCode:
@@ -101,49 +104,57 @@ def _parse(text: str) -> PythonCode:
     if len(text) > _MAX_CHARS:
         return PythonCode(is_complete=False)
     magics: tuple[CodeCall, ...] = ()
+    is_recovered = False
     text = strip_code_fence(text)
-    tree = _parse_tree(text)
+    tree = parse_tree(text)
     if tree is None and text[:1].isspace():
         text = dedent(text).strip()
-        tree = _parse_tree(text)
+        tree = parse_tree(text)
     if tree is None:
         text, magics, is_cell = _replace_magics(text)
         if is_cell:
-            return PythonCode(magics, "\n".join(call.text for call in magics))
-        tree = _parse_tree(text) if magics else None
+            # A cell in another language has no calls, and is unknown.
+            return PythonCode(magics, "\n".join(call.text for call in magics), bool(magics))
+        tree = parse_tree(text)
     if tree is None:
-        return PythonCode(is_complete=False)
+        recovered = recover_python(text)
+        if recovered is None:
+            return PythonCode(is_complete=False)
+        text, tree, is_recovered = recovered
     source = _Source(text)
     try:
         reading = _Reading(tree, source)
     except RecursionError:
         return PythonCode(is_complete=False)
     effective = "\n".join((reading.format_effective_text(), *(call.text for call in magics)))
-    return PythonCode((*magics, *reading.calls), effective.strip(), reading.is_complete)
+    return PythonCode(
+        (*magics, *reading.calls),
+        effective.strip(),
+        is_complete=not is_recovered and reading.is_complete,
+        is_recovered=is_recovered,
+    )
 
 
 _parse_cached = lru_cache(maxsize=4_096)(_parse)
 
 
-def _parse_tree(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except _SPECULATIVE:
-        return None
-
-
 def _replace_magics(text: str) -> tuple[str, tuple[CodeCall, ...], bool]:
-    """Return the code without the magic lines of a notebook, those that run a shell, and whether
-    the whole text is a shell cell.
+    """Return the code without the magic lines of a notebook, the calls that they make, and whether
+    the whole text is a cell of something else than Python.
     """
     calls: list[CodeCall] = []
     first = _MAGIC.match(text)
     if first is not None and first[2] == "%%":
         magic, _, rest = text[first.end(1) + 2 :].partition("\n")
-        if magic.split()[:1] and magic.split()[0] in _SHELL_MAGICS:
+        name, *words = magic.split() or [""]
+        if name in _SHELL_MAGICS:
             return "", (_build_shell_call(rest, rest),), True
+        if name in _FILE_MAGICS and words:
+            # The cell is the content of a file, and nothing of it runs.
+            call = CodeCall(name="open", written="open", positional=(words[-1], "w"), text=first[0])
+            return "", (call,), True
+        if name not in _PYTHON_MAGICS:
+            return "", (), True
 
     def replace(match: re.Match[str]) -> str:
         mark, command = match[2], match[3].strip()
@@ -152,6 +163,9 @@ def _replace_magics(text: str) -> tuple[str, tuple[CodeCall, ...], bool]:
         elif command.partition(" ")[0] in _SHELL_MAGICS:
             line = command if command.startswith(("pip", "conda")) else command.partition(" ")[2]
             calls.append(_build_shell_call(line, match[0].strip()))
+        elif mark == "%" and (timed := _TIMED.match(match[0])):
+            # What is measured runs.
+            return f"{timed[1]}0;{' ' * (len(timed[2]) - 2)}{match[0][timed.end() :]}"
         # As long as the line that it replaces, so that positions stay the same.
         size = len(match[0].encode()) - len(match[1]) - 1
         return f"{match[1]}0{' ' * size}"

@@ -59,6 +59,12 @@ _STANDARD_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tt
 _EXPANSIONS = frozenset({"simple_expansion", "expansion", "arithmetic_expansion"})
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _HOSTS = frozenset({"ssh", "kubectl", "docker"})
+_PLAIN_COMMAND = re.compile(r"[A-Za-z_./][\w./+-]*(?:[ \t]+[\w./:@%+,=-]+)*", re.ASCII)
+_SPECIAL_COMMANDS = frozenset(
+    "if then else elif fi for while until do done case esac in function select time coproc declare "
+    "typeset export readonly local unset unsetenv alias set exit exec read find tee".split()
+)
+"""Words of the grammar, and commands that change what others do or run some."""
 
 
 _Status: TypeAlias = bool | None
@@ -112,6 +118,8 @@ def to_shell_text(value: Json) -> str | None:
 
 
 def _parse_script(text: str) -> ShellScript:
+    if (command := _parse_plain_command(text)) is not None:
+        return ShellScript((command,))
     try:
         return _parse_nested(strip_code_fence(text), _Context(), 0)
     except RecursionError:
@@ -119,6 +127,32 @@ def _parse_script(text: str) -> ShellScript:
 
 
 _parse_cached = lru_cache(maxsize=4_096)(_parse_script)
+
+
+def _parse_plain_command(text: str) -> ShellCommand | None:
+    """Return the command of a line that has nothing but words; None if it needs the parser."""
+    bare = text.strip()
+    if len(bare) > _MAX_CACHED_CHARS or _PLAIN_COMMAND.fullmatch(bare) is None:
+        return None
+    words = [Word(word) for word in bare.split()]
+    if get_base_name(words[0].text) in _SPECIAL_COMMANDS:
+        return None
+    rest, via, adds_words = strip_wrappers(words)
+    program = get_base_name(rest[0].text)
+    if program in _SPECIAL_COMMANDS:
+        return None
+    if find_inner_code(program, rest, None, is_piped=False) != (None, None):
+        return None
+    literal = tuple(word.text for word in rest[1:])
+    command = ShellCommand(
+        program=program,
+        arguments=literal,
+        text=bare,
+        unknown_arguments=adds_words,
+        inert_flags=find_inert_flags(program, literal),
+        via=via,
+    )
+    return _classify(command, is_piped=False)
 
 
 class _Context(NamedTuple):
@@ -812,6 +846,8 @@ def check_command(condition: Condition, command: ShellCommand) -> Truth:
     """
     if not command.is_executed:
         return Truth.MISMATCH
+    if not condition.all_of:
+        return all_true(_check_forms(condition, command))
     return all_true(truth for part in condition.parts for truth in _check_forms(part, command))
 
 
@@ -874,7 +910,8 @@ def _check_program(wanted: Sequence[str], command: ShellCommand) -> Truth:
     name, *arguments = wanted
     name = _fold_program(name)
     names = {_fold_program(command.program)}
-    names.update(_fold_program(host.partition(" ")[0]) for host in command.via)
+    if command.via:
+        names.update(_fold_program(host.partition(" ")[0]) for host in command.via)
     if PYTHON.fullmatch(command.program) and "-m" in command.arguments[:-1]:
         names.add(_fold_program(command.arguments[command.arguments.index("-m") + 1]))
     if name not in names:

@@ -65,9 +65,10 @@ class Condition(
     be partial (`--03-12`), `path` and `url` by their parts. `program` and `argument` are of one
     shell command, `calls` are functions that Python code calls, `sql` is a statement. `any_value`
     only requires the argument to be there. `not_` are texts that must not occur. `from_step`: the
-    value occurs in a result of that step. `var`: it equals that variable. `is_each` stands for the
-    current value of the requirement's `each`. `for_` quotes the words of the step that the value
-    stands for. `all_of` are further conditions on the same value.
+    value occurs in a result of that step. `same_as`: it occurs in a call of that step, or in its
+    result. `var`: it equals that variable. `is_each` stands for the current value of the
+    requirement's `each`. `for_` quotes the words of the step that the value stands for. `all_of`
+    are further conditions on the same value.
     """
 
     any_of: tuple[str, ...] = ()
@@ -87,6 +88,7 @@ class Condition(
     any_value: bool = False
     not_: tuple[str, ...] = ()
     from_step: str | None = None
+    same_as: str | None = None
     var: str | None = None
     is_each: bool = False
     for_: str | None = None
@@ -105,17 +107,19 @@ Conditions: TypeAlias = dict[str, Condition]
 """Conditions by the argument that they are about; nested arguments as `a.b`."""
 
 
-class MessageCondition(_Data, frozen=True):
+class MessageCondition(_Data, frozen=True, rename={"not_": "not"}):
     """What a message, or reasoning, must say.
 
     `says` are groups of alternatives: one of each group must occur. `values` must occur, compared
-    by type. `to` is who is addressed; `asks` requires a question.
+    by type. `to` is who is addressed; `asks` requires a question. `not_` are texts that must not
+    occur.
     """
 
     to: str | None = None
     says: tuple[tuple[str, ...], ...] = ()
     values: tuple[Condition, ...] = ()
     asks: bool = False
+    not_: tuple[str, ...] = ()
 
 
 class Similarity(_Data, frozen=True):
@@ -181,7 +185,7 @@ class When(_Data, frozen=True, rename={"for_": "for"}):
 
 
 class StepContract(_Data, frozen=True):
-    """The requirements of one step; all of `all_of` must be met.
+    """The requirements of one step; all of `all_of` must be met, in that order if it is `ordered`.
 
     `uncheckable` says why a program can't check the step. Only a person may set `counted` to False;
     the step is then reported without counting. `optional` quotes the words of the plan that allow
@@ -192,6 +196,7 @@ class StepContract(_Data, frozen=True):
     number: str
     text: str
     all_of: tuple[Requirement, ...] = ()
+    ordered: bool = False
     when: When | None = None
     else_of: str | None = None
     optional: str | None = None

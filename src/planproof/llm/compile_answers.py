@@ -64,6 +64,11 @@ class ValueAnswer(_AnswerModel):
     from_step: Text | None = Field(
         None, description="Number of an earlier step: the value occurs in what it returned."
     )
+    same_as: Text | None = Field(
+        None,
+        description="Number of an earlier step: the value occurs in its call, or in what it "
+        "returned.",
+    )
     is_each: bool = Field(
         default=False, alias="each", description="True: the current value of `each`."
     )
@@ -93,6 +98,7 @@ class MessageAnswer(_AnswerModel):
         [], description="Values that must occur: numbers, dates, ids."
     )
     asks: bool = Field(default=False, description="True if it must ask something.")
+    not_: Texts = Field([], alias="not", description="Texts that must not occur.")
 
 
 class TimesAnswer(_AnswerModel):
@@ -123,6 +129,9 @@ class AlternativeAnswer(_AnswerModel):
     with_: Texts = Field(
         [], alias="with", description="Tools whose calls in between belong to this as well."
     )
+    by: Text | None = Field(
+        None, description="The agent that must do it, only if the step names one."
+    )
 
 
 class RequirementAnswer(AlternativeAnswer):
@@ -146,6 +155,9 @@ class StepAnswer(_AnswerModel):
     text: Text = Field(description="The text of the step, copied.")
     all_of: Annotated[list[RequirementAnswer], BeforeValidator(wrap_in_list)] = Field(
         [], description="Everything that must be visible."
+    )
+    ordered: bool = Field(
+        default=False, description="True: what is in `all_of` must begin in that order."
     )
     uncheckable: Text | None = Field(None, description="Why nothing can be seen of it in a run.")
     optional: Text | None = Field(
@@ -171,6 +183,8 @@ def build_step(answer: StepAnswer, step: Step, plan: Plan) -> StepContract:
         number=step.number,
         text=step.text,
         all_of=tuple(_build_requirement(part) for part in answer.all_of),
+        # One requirement has no order: nothing is lost by leaving that out.
+        ordered=answer.ordered and len(answer.all_of) > 1,
         when=When(
             step=when.step,
             result=_build_conditions(when.result),
@@ -211,6 +225,7 @@ def _build_requirement(answer: AlternativeAnswer) -> Requirement:
         each=tuple(answer.each),
         each_from=answer.each_from,
         with_=tuple(answer.with_),
+        by=answer.by,
     )
 
 
@@ -222,6 +237,7 @@ def _build_message(answer: MessageAnswer | None) -> MessageCondition | None:
         says=tuple(tuple(group) for group in answer.says),
         values=tuple(_build_condition(value) for value in answer.values),
         asks=answer.asks,
+        not_=tuple(answer.not_),
     )
 
 
@@ -254,6 +270,7 @@ def _build_condition(answer: ValueAnswer) -> Condition:
         any_value=answer.any_value,
         not_=tuple(answer.not_),
         from_step=answer.from_step,
+        same_as=answer.same_as,
         is_each=answer.is_each,
         for_=answer.for_,
     )

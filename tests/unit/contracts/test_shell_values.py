@@ -398,3 +398,22 @@ def test_flags_and_neutral_commands_have_an_effect_only_if_they_are_named() -> N
     assert has_effect(only("kubectl apply"), (program,))
     assert not has_effect(only("sleep 5"), (program,))
     assert has_effect(only("sleep 5"), (Condition(program=("sleep",)),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls -la src",
+        " pytest tests/a.py --seed 7 --shard=2 ",
+        "sudo timeout 5 rm -rf ./build",
+        "xargs -n 1 rm",
+        "cd src",
+        "kubectl apply --dry-run=client",
+        "python3.11 -m pytest -q",
+        "env FOO=1 make -C x",
+        "sleep 3",
+        "true",
+    ],
+)
+def test_lines_of_plain_words_are_read_as_the_parser_reads_them(text: str) -> None:
+    assert parse_shell(text) == parse_shell(f"{text.strip()};")

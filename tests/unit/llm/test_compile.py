@@ -133,6 +133,7 @@ def test_every_field_of_an_answer_is_converted() -> None:
                 "text": "x",
                 "optional": "if you like",
                 "else_of": 2,
+                "ordered": True,
                 "when": {"for": "if y", "step": 1, "result": [{"name": "free", "max": 0}]},
                 "all_of": [
                     {
@@ -146,6 +147,7 @@ def test_every_field_of_an_answer_is_converted() -> None:
                             {"name": "page", "url": "example.com", "any": True},
                             {"name": "to", "each": True},
                             {"name": "id", "from_step": 1, "min": 1},
+                            {"name": "file", "same_as": 1},
                             {"name": "code", "calls": ["read_csv"]},
                             {"name": "q", "sql": {"verb": "SELECT", "tables": ["orders"]}},
                         ],
@@ -154,10 +156,18 @@ def test_every_field_of_an_answer_is_converted() -> None:
                         "each": ["Ana"],
                         "each_from": "1",
                         "with": ["view"],
+                        "by": "coder",
                     },
                     {
                         "any_of": [
-                            {"message": {"to": "user", "says": [["a", "b"]], "asks": True}},
+                            {
+                                "message": {
+                                    "to": "user",
+                                    "says": [["a", "b"]],
+                                    "asks": True,
+                                    "not": ["c"],
+                                }
+                            },
                             {"reasoning": {"values": [{"number": 2}]}},
                         ]
                     },
@@ -174,6 +184,7 @@ def test_every_field_of_an_answer_is_converted() -> None:
         free_order=True,
         optional="if you like",
         else_of="2",
+        ordered=True,
         when=When(step="1", result={"free": Condition(max=0)}, for_="if y"),
         all_of=(
             Requirement(
@@ -188,6 +199,7 @@ def test_every_field_of_an_answer_is_converted() -> None:
                     "page": Condition(url="example.com", any_value=True),
                     "to": Condition(is_each=True),
                     "id": Condition(from_step="1", min=1),
+                    "file": Condition(same_as="1"),
                     "code": Condition(calls=("read_csv",)),
                     "q": Condition(sql=SqlCondition(verb="SELECT", tables=("orders",))),
                 },
@@ -196,15 +208,26 @@ def test_every_field_of_an_answer_is_converted() -> None:
                 each=("Ana",),
                 each_from="1",
                 with_=("view",),
+                by="coder",
             ),
             Requirement(
                 any_of=(
-                    Requirement(message=MessageCondition(to="user", says=(("a", "b"),), asks=True)),
+                    Requirement(
+                        message=MessageCondition(
+                            to="user", says=(("a", "b"),), asks=True, not_=("c",)
+                        )
+                    ),
                     Requirement(reasoning=MessageCondition(values=(Condition(number=2),))),
                 )
             ),
         ),
     )
+
+
+def test_an_order_of_one_requirement_is_left_out() -> None:
+    answer = CompileAnswer.model_validate(_answer({**_SEARCH, "ordered": True}))
+    step = Step(number="1", text=_PLAN[0])
+    assert not build_step(answer.steps[0], step, Plan((step,))).ordered
 
 
 def test_an_answer_from_the_cache_is_the_same_answer() -> None:
