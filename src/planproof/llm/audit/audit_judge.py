@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from planproof.checking.case_evidence import CaseEvidence
 from planproof.checking.rules import Rules
-from planproof.checking.similarity_analysis import Analysis, analyze
 from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
@@ -52,15 +52,12 @@ class AuditingJudge:
         )
 
     def _build_auditor(
-        self,
-        case: tuple[Content, Plan, Trace],
-        analysis: Analysis | None = None,
-        scope: AuditScope | None = None,
+        self, case: tuple[Content, Plan, Trace], scope: AuditScope | None = None
     ) -> Auditor:
         _, plan, trace = case
 
         def build_verifier() -> ClaimVerifier:
-            return ClaimVerifier(plan, trace, analysis or analyze(plan, trace, self.vocabulary))
+            return ClaimVerifier(CaseEvidence(plan, trace, self.vocabulary))
 
         return Auditor(self.model, self.options, case, build_verifier, self._kinds_by_plan, scope)
 

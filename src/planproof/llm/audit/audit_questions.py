@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from planproof.core.async_bridge import gather_or_cancel
 from planproof.core.content import Content, Image
-from planproof.core.finding import Extra, Findings, Severity, Status
+from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.judge import ModelOptions, PromptCoverage
 from planproof.core.model import Cause, Model, ModelFailed, Question
 from planproof.core.plan import Plan
@@ -70,13 +70,13 @@ _REASK_BUDGET_DIVISOR = 20
 class AuditScope:
     """The steps (by number) and events that a model is asked about.
 
-    `settled_steps` maps the other steps to the events that they cover; `settled_extras` are extras
-    that need no question.
+    `settled_steps` maps the other steps to their findings; `settled_extras` are extras that need
+    no question.
     """
 
     steps: tuple[str, ...]
     events: tuple[str, ...]
-    settled_steps: Mapping[str, list[str]]
+    settled_steps: Mapping[str, StepFinding]
     settled_extras: Mapping[str, ClaimedExtra]
 
     def add_settled_extras(self, claims: Claims) -> Claims:

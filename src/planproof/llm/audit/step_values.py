@@ -15,23 +15,23 @@ from itertools import chain
 from pydantic import BaseModel, ConfigDict, Field
 
 from planproof.checking.candidates import addresses_judge
+from planproof.checking.case_evidence import CaseEvidence
 from planproof.checking.event_text import flatten_arguments, format_call
 from planproof.contracts.date_values import PartialDate, read_dates
 from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.number_values import read_numbers
-from planproof.contracts.terms import extract_terms, is_function_word
+from planproof.contracts.terms import is_function_word
 from planproof.contracts.text_values import contains_text, contains_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
 from planproof.core.model import Question
 from planproof.core.plan import Plan, Step
-from planproof.core.trace import Event, Kind, Trace
+from planproof.core.trace import Event, Kind
 from planproof.llm.prompting.escaping import wrap_in_guillemets
 from planproof.llm.prompting.templates import compute_prompts_digest, render
 
 _NEARBY = 2
 """How many events before and after those of a step may show its values: results, messages."""
 _MAX_COMPARED_CHARS = 10_000
-_MAX_TERM_CHARS = 20_000
 _MAX_EQUATED_CHARS = 80
 _MAX_ID_CHARS = 80
 _MIN_ID_CHARS = 4
@@ -64,21 +64,14 @@ class Equation:
 
 
 class StepValues:
-    """The values of a plan's steps, compared with the events of one trace.
+    """The values of a plan's steps, compared with the events of one trace."""
 
-    `remaining` is the trace without restatements of the plan: words of the plan that were planted
-    in a result show nothing.
-    """
-
-    def __init__(self, plan: Plan, trace: Trace, remaining: Trace) -> None:
-        self._plan = plan
-        self._trace = trace
-        self._positions = {event.id: index for index, event in enumerate(trace.events)}
-        self._shown = remaining.by_id
+    def __init__(self, case: CaseEvidence) -> None:
+        self._case = case
+        self._trace = case.trace
+        self._positions = {event.id: index for index, event in enumerate(case.trace.events)}
+        self._shown = case.remaining.by_id
         self._folded: dict[str, str] = {}
-        self._terms: dict[str, frozenset[str]] = {}
-        self._steps = {step.number: step for step in plan.steps}
-        self._step_terms: dict[str, frozenset[str]] = {}
 
     def find_absent(
         self, step: Step, events: Sequence[str], *, anywhere: bool = False
@@ -152,7 +145,9 @@ class StepValues:
 
     def is_related(self, event: str, step: Step) -> bool:
         """Return whether an action shares a word with a step, also by its result or its reason."""
-        planned = self._collect_step_terms(step)
+        if self._case.shares_terms(step, event):
+            return True
+        planned = self._case.collect_step_terms(step)
         index = self._positions[event]
         near = [
             each
@@ -162,7 +157,7 @@ class StepValues:
         shown = [self._shown[each.id] for each in near if each.id in self._shown]
         literals = extract_literals(step.text)
         return any(
-            not planned.isdisjoint(self._collect_terms(each))
+            not planned.isdisjoint(self._case.collect_event_terms(each))
             or any(literal.occurs_in(self._fold(each)) for literal in literals)
             for each in chain(shown, self._find_context(index))
         )
@@ -198,31 +193,12 @@ class StepValues:
         return next(
             (
                 other.number
-                for other in self._plan.leaves
+                for other in self._case.plan.leaves
                 if other.number != step.number
                 and any(fold(literal.text) == wanted for literal in extract_literals(other.text))
             ),
             None,
         )
-
-    def _collect_step_terms(self, step: Step) -> frozenset[str]:
-        known = self._step_terms.get(step.number)
-        if known is None:
-            texts = [step.text]
-            above = self._steps.get(step.parent or "")
-            while above is not None:
-                texts.append(above.text)
-                above = self._steps.get(above.parent or "")
-            known = self._step_terms[step.number] = extract_terms("\n".join(texts))
-        return known
-
-    def _collect_terms(self, event: Event) -> frozenset[str]:
-        known = self._terms.get(event.id)
-        if known is None:
-            text = f"{event.name or ''}\n{format_call(event)[:_MAX_TERM_CHARS]}"
-            known = extract_terms(f"{text}\n{event.output[:_MAX_TERM_CHARS]}")
-            self._terms[event.id] = known
-        return known
 
     def _fold(self, event: Event) -> str:
         known = self._folded.get(event.id)

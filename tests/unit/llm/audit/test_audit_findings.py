@@ -8,6 +8,7 @@ import pytest
 
 from planproof.core.finding import Status
 from planproof.core.judge import Judgement
+from planproof.core.trace import UNVERIFIED
 from planproof.llm.audit import citations
 from planproof.planning.plan_parser import parse_plan
 from tests.audit_helpers import audit_answer, run_audit, statuses, step_answer
@@ -262,3 +263,36 @@ def test_no_kind_makes_evidence_of_orders_and_of_the_plan(
         judgement = audit_steps(["Delete the file a.txt for good"], [event], shown)
         assert statuses(judgement) == [AMBIGUOUS]
         assert [each.why for each in judgement.rejected] == [why]
+
+
+def test_findings_on_calls_that_nothing_answers_are_less_sure() -> None:
+    def confidence(event: Event) -> float:
+        found = audit_steps(
+            ["Read report-12.txt"], [event], step_answer("1", "executed", ("e1", "report-12.txt"))
+        ).findings
+        assert found is not None
+        return found.steps[0].confidence
+
+    recorded = did("read_file", "text", path="report-12.txt")
+    assert confidence(recorded) == 0.95
+    assert confidence({**recorded, "recognition": UNVERIFIED}) == 0.6
+
+
+def test_a_conditional_step_without_a_claim_is_ambiguous() -> None:
+    plan = ["Read report-12.txt", "If the file is missing, ask the user for it"]
+    events = [did("read_file", "error: no such file", path="report-12.txt")]
+    judgement = audit_steps(
+        plan,
+        events,
+        step_answer("1", "executed", ("e1", "report-12.txt")),
+        step_answer("2", "missing"),
+    )
+    assert statuses(judgement) == [EXECUTED, AMBIGUOUS]
+
+
+def test_an_optional_step_may_be_left_out() -> None:
+    plan = ["Read report-12.txt", "Optionally, sort the lines"]
+    events = [did("read_file", "text", path="report-12.txt")]
+    judgement = audit_steps(plan, events, step_answer("1", "executed", ("e1", "report-12.txt")))
+    assert judgement.findings is not None
+    assert [step.waived for step in judgement.findings.steps] == [False, True]
