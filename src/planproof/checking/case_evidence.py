@@ -15,7 +15,12 @@ from msgspec import structs
 
 from planproof.checking.candidates import build_candidates, remove_restatements
 from planproof.checking.effects import Effect, analyze_effect
-from planproof.checking.event_text import find_known_commands, flatten_arguments, format_call
+from planproof.checking.event_text import (
+    Leaves,
+    find_known_commands,
+    flatten_arguments,
+    format_call,
+)
 from planproof.checking.extras import find_extra_actions
 from planproof.contracts.terms import collect_terms, extract_terms, load_command_terms, split_tokens
 from planproof.contracts.values import fold
@@ -43,6 +48,8 @@ class CaseEvidence:
         self.remaining = remove_restatements(trace, plan)
         self.records_calls = any(event.kind in _CALLS for event in trace.events)
         self._vocabulary = vocabulary
+        self._leaves: dict[str, Leaves] = {}
+        self._calls: dict[str, str] = {}
         self._effects: dict[str, Effect | None] = {}
         self._step_terms: dict[str, frozenset[str]] = {}
         self._call_terms: dict[str, frozenset[str]] = {}
@@ -85,8 +92,21 @@ class CaseEvidence:
         if event.kind is not Kind.ACTION:
             return None
         if event.id not in self._effects:
-            self._effects[event.id] = analyze_effect(event, flatten_arguments(event.arguments))
+            self._effects[event.id] = analyze_effect(event, self._list_leaves(event))
         return self._effects[event.id]
+
+    def _list_leaves(self, event: Event) -> Leaves:
+        known = self._leaves.get(event.id)
+        if known is None:
+            known = self._leaves[event.id] = flatten_arguments(event.arguments)
+        return known
+
+    def format_call(self, event: Event) -> str:
+        """Format an event of `remaining` with its arguments as one text."""
+        known = self._calls.get(event.id)
+        if known is None:
+            known = self._calls[event.id] = format_call(event, self._list_leaves(event))
+        return known
 
     def shares_terms(self, step: Step, event: str) -> bool:
         """Return whether a call has a word in common with a step, also by what commands do."""
@@ -115,7 +135,7 @@ class CaseEvidence:
         """Return the terms of an event with its result."""
         known = self._event_terms.get(event.id)
         if known is None:
-            text = f"{event.name or ''}\n{format_call(event)[:_MAX_TERM_CHARS]}"
+            text = f"{event.name or ''}\n{self.format_call(event)[:_MAX_TERM_CHARS]}"
             known = extract_terms(f"{text}\n{event.output[:_MAX_TERM_CHARS]}")
             self._event_terms[event.id] = known
         return known
@@ -124,10 +144,13 @@ class CaseEvidence:
         known = self._call_terms.get(event.id)
         if known is None:
             effect = self.find_effect(event)
-            leaves = flatten_arguments(event.arguments) if effect is None else effect.leaves
-            effective = event if effect is None else structs.replace(event, text=effect.text)
+            if effect is None:
+                effective, leaves, text = event, self._list_leaves(event), self.format_call(event)
+            else:
+                effective, leaves = structs.replace(event, text=effect.text), effect.leaves
+                text = format_call(effective, leaves)
             commands = find_known_commands(effective, leaves) if event.kind in _CALLS else ()
-            text = f"{event.name or ''} {format_call(effective, leaves)[:_MAX_TERM_CHARS]}"
+            text = f"{event.name or ''} {text[:_MAX_TERM_CHARS]}"
             known = self._call_terms[event.id] = collect_terms(split_tokens(text)).union(
                 *map(load_command_terms().__getitem__, commands)
             )

@@ -247,9 +247,10 @@ class ClaimVerifier:
         return False
 
     def _shares_words(self, step: Step, event: str) -> bool:
-        # Calls that only end the run or print something name nothing of what they are for.
         return (
-            self._case.is_closing(event)
+            self._case.shares_terms(step, event)
+            # Calls that only end the run or print something name nothing of what they are for.
+            or self._case.is_closing(event)
             or self.citations.find_idle_names(self._trace.by_id[event]) is not None
             or self._values.is_related(event, step)
         )

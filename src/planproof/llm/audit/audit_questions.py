@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -211,8 +212,7 @@ class Auditor:
     async def _ask_all(self, questions: _AuditQuestions, budget: int) -> AuditResponse:
         self._equal = None
         windows = questions.windows
-        await self._learn_kinds()
-        answers = await gather_or_cancel(map(self._ask_window, windows))
+        answers = await self._ask_windows(windows)
         second_question = self._find_contested(merge_claims(answers))
         if second_question is not None and self._deadline - monotonic() >= _MIN_SECONDS_TO_REASK:
             pairs = zip(windows, answers, strict=True)
@@ -228,6 +228,22 @@ class Auditor:
             questions.notes,
             tuple(self._warnings),
         )
+
+    async def _ask_windows(self, windows: Sequence[_Window]) -> list[Claims]:
+        """Ask about the trace, and at the same time for the kinds of the plan's steps.
+
+        If one of the two fails, the other is still waited for: it may be billed.
+        """
+        kinds, answers = await asyncio.gather(
+            self._learn_kinds(),
+            gather_or_cancel(map(self._ask_window, windows)),
+            return_exceptions=True,
+        )
+        if isinstance(kinds, BaseException):
+            raise kinds
+        if isinstance(answers, BaseException):
+            raise answers
+        return answers
 
     def _knows_kinds(self) -> bool:
         return are_known(self._kinds, self._list_asked_steps())

@@ -287,9 +287,12 @@ class _EventTexts:
         # A call shows its tool's name; a message need not show its addressee, or code its language.
         if event.name and (event.arguments is not None or not self._own):
             self._own.insert(0, event.name)
-        self._plain = [to_searchable_text(text) for text in self._own]
 
-    # Computed on demand: most quotes are from one of the event's own texts.
+    # Computed on demand: most quotes are from one of the event's own texts, as it is.
+    @cached_property
+    def _plain(self) -> list[str]:
+        return [to_searchable_text(text) for text in self._own]
+
     @cached_property
     def _line(self) -> str:
         event = self._event
@@ -303,7 +306,7 @@ class _EventTexts:
     def find(self, words: str) -> Evidence | None:
         """Return the quote if found; if it spans several texts, the longest of them."""
         event = self._event
-        if any(is_quote_in(words, text) for text in self._plain):
+        if self._is_in_own(words):
             return Evidence(event.id, event.pointer, words)
         if is_quote_in(words, self._line):
             inside = [text for text in self._own if is_quote_in(text, to_searchable_text(words))]
@@ -315,9 +318,11 @@ class _EventTexts:
 
     def is_in_call(self, words: str) -> bool:
         """Return True if a quote is from the name, the arguments or the text, not the result."""
-        return any(is_quote_in(words, text) for text in self._plain) or is_quote_in(
-            words, self._line
-        )
+        return self._is_in_own(words) or is_quote_in(words, self._line)
+
+    def _is_in_own(self, words: str) -> bool:
+        as_it_is = bool(words) and any(words in text for text in self._own)
+        return as_it_is or any(is_quote_in(words, text) for text in self._plain)
 
     def has_whole_text(self, words: str) -> bool:
         """Return True if the words equal one of the texts: a tool may be called `ls`."""

@@ -144,9 +144,7 @@ class StepValues:
         return any(contains_words(literal.text, text) for text in texts)
 
     def is_related(self, event: str, step: Step) -> bool:
-        """Return whether an action shares a word with a step, also by its result or its reason."""
-        if self._case.shares_terms(step, event):
-            return True
+        """Return whether an action shares a word with a step by its result or its reason."""
         planned = self._case.collect_step_terms(step)
         index = self._positions[event]
         near = [
@@ -203,9 +201,8 @@ class StepValues:
     def _fold(self, event: Event) -> str:
         known = self._folded.get(event.id)
         if known is None:
-            known = fold(
-                f"{event.actor or ''} {event.name or ''} {format_call(event)} {event.output}"
-            )
+            call = self._case.format_call(event)
+            known = fold(f"{event.actor or ''} {event.name or ''} {call} {event.output}")
             self._folded[event.id] = known
         return known
 
