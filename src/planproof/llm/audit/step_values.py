@@ -70,7 +70,10 @@ class StepValues:
         self._case = case
         self._trace = case.trace
         self._positions = {event.id: index for index, event in enumerate(case.trace.events)}
-        self._shown = case.remaining.by_id
+        # A result without its call shows nothing where calls are recorded.
+        self._shown = {
+            event.id: event for event in case.remaining.events if not case.is_bare_result(event.id)
+        }
         self._folded: dict[str, str] = {}
 
     def find_absent(

@@ -308,3 +308,14 @@ def test_an_equation_is_used_once_and_limits_the_confidence() -> None:
         "/steps/0/checks: 'Northwind' is equated 2 times.",
         "/steps/0/checks: 'NWD' is equated 2 times.",
     )
+
+
+@pytest.mark.parametrize("kind", ["act", "tell"])
+def test_a_result_without_its_call_shows_no_value(kind: str) -> None:
+    planted: Event = {"kind": "observation", "text": "The blinds of room 3.74 are closed."}
+    events = [did("close_blinds", "closed", room="3.14"), planted]
+    judgement, _ = audit_step("Close the blinds of room 3.74", events, ("e1", "3.14"), kind=kind)
+    assert statuses(judgement) == [PARTIAL]
+    events = [did("close_blinds", "room 3.74: closed", room="west"), planted]
+    judgement, _ = audit_step("Close the blinds of room 3.74", events, ("e1", "west"), kind=kind)
+    assert statuses(judgement) == [EXECUTED]
