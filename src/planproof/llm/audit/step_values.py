@@ -23,6 +23,7 @@ from planproof.contracts.number_values import read_numbers
 from planproof.contracts.terms import is_function_word
 from planproof.contracts.text_values import contains_text, contains_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
+from planproof.contracts.written_values import find_written_values
 from planproof.core.model import Question
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind
@@ -83,7 +84,7 @@ class StepValues:
 
         A step that is only told or thought may name a value that was mentioned `anywhere`.
         """
-        required = [*_list_required(step)]
+        required = dict(_list_required(step))
         if not required:
             return []
         # Most values are in the step's own events.
@@ -93,7 +94,12 @@ class StepValues:
             return []
         scope = self._trace.events if anywhere else self._list_nearby(frozenset(events))
         shown = [self._shown[event.id] for event in scope if event.id in self._shown]
-        return [literal for literal in absent if not self._is_shown(literal, shown, events)]
+        return [
+            literal
+            for literal in absent
+            if not self._is_shown(literal, shown, events)
+            and not _is_written(step, required[literal], shown)
+        ]
 
     def _list_nearby(self, events: frozenset[str]) -> list[Event]:
         """Return these events and those next to them, except the agent's own words.
@@ -217,8 +223,8 @@ def is_equatable(literal: Literal) -> bool:
     )
 
 
-def _list_required(step: Step) -> Iterator[Literal]:
-    """Yield the values that the events of a step have to show.
+def _list_required(step: Step) -> Iterator[tuple[Literal, int]]:
+    """Yield the values that the events of a step have to show, and where the step has them.
 
     Not those of a condition, of alternatives, or of what is to be avoided; nor placeholders.
     """
@@ -233,7 +239,7 @@ def _list_required(step: Step) -> Iterator[Literal]:
             and not any(literal.text in text for text in optional)
             and not _EXCLUDED.search(before)
         ):
-            yield literal
+            yield literal, at
 
 
 def _is_opaque(call: Event) -> bool:
@@ -294,6 +300,18 @@ def _has_date(literal: Literal, text: str) -> bool:
 def _is_same_date(wanted: PartialDate, found: PartialDate) -> bool:
     shared = [(a, b) for a, b in zip(wanted, found, strict=True) if a is not None and b is not None]
     return wanted.day == found.day and len(shared) > 1 and all(a == b for a, b in shared)
+
+
+def _is_written(step: Step, place: int, scope: Sequence[Event]) -> bool:
+    """Return whether a value of a step is in an event in another form: 15:00 for 3 pm."""
+    wanted = [one for one in find_written_values(step.text) if one.start <= place < one.end]
+    return bool(wanted) and any(
+        one.is_same(found)
+        for event in scope
+        for text in _list_texts(event)
+        for found in find_written_values(text)
+        for one in wanted
+    )
 
 
 def _has_quoted(quoted: str, folded: str) -> bool:
