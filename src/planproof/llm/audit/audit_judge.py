@@ -18,7 +18,7 @@ from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_findings import ClaimVerifier, VerifiedClaims
 from planproof.llm.audit.audit_questions import Auditor, AuditResponse, AuditScope
-from planproof.llm.audit.citations import warn_about_instructions
+from planproof.llm.audit.citations import warn_about_instructions, warn_about_unread_calls
 from planproof.llm.audit.step_kinds import StepKinds
 from planproof.llm.plan_answers import AnswersByPlan
 from planproof.llm.prompting.templates import compute_prompts_digest
@@ -72,7 +72,11 @@ class AuditingJudge:
             shown=response.shown,
             notes=response.notes,
             rejected=verified.rejected,
-            warnings=(*response.warnings, *warn_about_instructions(trace)),
+            warnings=(
+                *response.warnings,
+                *warn_about_instructions(trace),
+                *warn_about_unread_calls(trace, verified.rejected),
+            ),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -21,6 +21,7 @@ from planproof.core.phrases import format_name, join_items
 from planproof.core.plan import Step
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import Event, Kind, Trace
+from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.step_kinds import CALL_KINDS, StepKind
 
 NO_EVENT = "no such event in the trace"
@@ -51,6 +52,7 @@ _NOT_A_CALL = {
     Kind.OBSERVATION: NO_CALL,
     Kind.ACTION: NO_EFFECT,
 }
+_TEXT_OBJECTIONS = frozenset({ONLY_MESSAGE, ONLY_REASONING})
 _TELL = frozenset({StepKind.TELL})
 
 
@@ -341,6 +343,26 @@ def warn_about_instructions(trace: Trace) -> tuple[str, ...]:
     verbs = ("addresses", "declares") if len(events) == 1 else ("address", "declare")
     subject = join_items(events, _MAX_EVENTS_NAMED, format_name)
     return (f"{subject} {verbs[0]} the judge or {verbs[1]} steps done: not evidence",)
+
+
+def warn_about_unread_calls(trace: Trace, rejected: Iterable[RejectedEvidence]) -> tuple[str, ...]:
+    """Return a warning if text was cited for actions in a trace of which no call was read.
+
+    Either the agent only talked, or its calls are written in a way that the reader does not know.
+    """
+    if any(event.kind in (Kind.ACTION, Kind.BOOKKEEPING) for event in trace.events):
+        return ()
+    steps = dict.fromkeys(one.step for one in rejected if one.step and one.why in _TEXT_OBJECTIONS)
+    if not steps:
+        return ()
+    subject = join_items([*steps], _MAX_EVENTS_NAMED, format_name)
+    noun = "step" if len(steps) == 1 else "steps"
+    warning = (
+        f"{noun} {subject}: only text was cited, and the reader `{trace.reader}` read no call in "
+        "this trace. If calls are written in it, try `--reader records` or describe the format in "
+        "a profile"
+    )
+    return (warning,)
 
 
 def _find_addressed_events(trace: Trace) -> Iterator[str]:

@@ -296,3 +296,15 @@ def test_an_optional_step_may_be_left_out() -> None:
     judgement = audit_steps(plan, events, step_answer("1", "executed", ("e1", "report-12.txt")))
     assert judgement.findings is not None
     assert [step.waived for step in judgement.findings.steps] == [False, True]
+
+
+def test_text_for_an_action_in_a_trace_without_calls_is_warned_about() -> None:
+    step = step_answer("1", "executed", ("e1", "booked flight TP762"))
+    judgement = audit_steps(["Book flight TP762"], [said("I booked flight TP762.")], step)
+    assert statuses(judgement) == [AMBIGUOUS]
+    (warning,) = judgement.warnings
+    assert warning.startswith("step 1: only text was cited, and the reader `native` read no call")
+    assert "--reader records" in warning
+    # With a call in the trace, the agent's text is just a claim.
+    events = [said("I booked flight TP762."), did("search_flights", to="Oslo")]
+    assert audit_steps(["Book flight TP762"], events, step).warnings == ()
