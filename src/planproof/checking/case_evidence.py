@@ -111,7 +111,11 @@ class CaseEvidence:
     def shares_terms(self, step: Step, event: str) -> bool:
         """Return whether a call has a word in common with a step, also by what commands do."""
         found = self.remaining.by_id.get(event)
-        return found is not None and not self.collect_step_terms(step).isdisjoint(
+        if found is None:
+            return False
+        planned = self.collect_step_terms(step)
+        # Most tools have a name that says what they do.
+        return not planned.isdisjoint(extract_terms(found.name or "")) or not planned.isdisjoint(
             self._collect_call_terms(found)
         )
 

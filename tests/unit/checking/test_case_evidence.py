@@ -14,8 +14,11 @@ from tests.unit.checking.judge_cases import read
 RESULT: Event = {"kind": "observation", "text": "3 lines"}
 
 
-def make_case(steps: list[str], *events: Event, **vocabulary: dict[str, str]) -> CaseEvidence:
-    return CaseEvidence(parse_plan(steps), read(*events), Vocabulary().with_declared(**vocabulary))
+def make_case(
+    steps: list[str], *events: Event, aliases: dict[str, str] | None = None
+) -> CaseEvidence:
+    vocabulary = Vocabulary().with_declared(aliases=aliases)
+    return CaseEvidence(parse_plan(steps), read(*events), vocabulary)
 
 
 def test_only_the_agent_proves_a_step() -> None:
