@@ -1,4 +1,4 @@
-"""Say what the events of a case can prove, whoever assigns them to steps.
+"""Say what the events of a case can prove, however they are assigned to steps.
 
 `audit` takes the assignment of events to steps from a model. It needs no similarity and no
 alignment: only which text is the agent's own and not a copy of the plan, what a call does, what it

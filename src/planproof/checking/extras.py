@@ -57,7 +57,7 @@ def find_extras(
 def find_extra_actions(
     candidates: Sequence[Candidate], trace: Trace, covered: Collection[str], confidence: float
 ) -> tuple[Extra, ...]:
-    """Return each action that is not among the `covered` events, whoever assigned these to steps.
+    """Return each action that is not among the `covered` events of steps.
 
     The candidates may be those of the actions alone.
     """
