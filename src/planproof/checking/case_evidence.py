@@ -83,6 +83,10 @@ class CaseEvidence:
             self.is_agent_event(event) and self.trace.by_id[event].kind is Kind.ACTION
         )
 
+    def is_telling(self, event: str) -> bool:
+        """Return whether an event is a call that says something to somebody, or ends the run."""
+        return self._vocabulary.is_telling(self.trace.by_id[event].name)
+
     def is_closing(self, event: str) -> bool:
         """Return whether an event is a call that only ends the run."""
         return self._vocabulary.is_closing(self.trace.by_id[event].name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -43,6 +44,12 @@ _NO_CONDITION = "no condition found in the step"
 _USED_TWICE = "one word of an event stands for one word of the plan"
 _NOT_OF_STEP = "the event is not cited for this step"
 _UNKNOWN_CONDITION = "no event shows whether the condition was met"
+_REPETITION = re.compile(
+    r"\b(?:again|anew|once more|(?:one|two|three) more|another (?:time|try)|the same|as before"
+    r"|repeat(?:s|ed|edly)?|retry|redo|re(?:open|run|check|send|start)\w{0,3}"
+    r"|(?:second|third|fourth) (?:time|attempt|try|round))\b",
+    re.IGNORECASE,
+)
 _EXECUTED_CONFIDENCE = 0.95
 _DEVIATION_CONFIDENCE = 0.8
 """Shares of right findings with careful readers as the model, rounded down (docs/quality.md)."""
@@ -92,6 +99,7 @@ class ClaimVerifier:
         self._plan = case.plan
         self._trace = case.trace
         self._values = StepValues(case)
+        self._earlier_tools: set[str] = set()
         self.citations = CitationChecker(case)
 
     def verify(
@@ -110,6 +118,7 @@ class ClaimVerifier:
         """
         settled = settled or {}
         rejected: list[RejectedEvidence] = []
+        self._earlier_tools.clear()
         evidence_by_step = [
             self._collect_evidence(
                 step,
@@ -184,6 +193,11 @@ class ClaimVerifier:
             self._cover(step, claim_evidence, cited, covered, rejected)
         if claim.status is Status.EXECUTED and claim_evidence.evidence:
             self._compare_values(step, kinds, claim_evidence)
+        self._earlier_tools.update(
+            found.name
+            for event in claim_evidence.covers
+            if (found := self._trace.by_id[event]).kind is Kind.ACTION and found.name
+        )
         return claim_evidence
 
     def _collect_equations(
@@ -226,7 +240,10 @@ class ClaimVerifier:
             step,
             kinds,
             claim_evidence.evidence,
-            lambda event: self._is_related(step, event, claim_evidence),
+            lambda event: (
+                self._is_related(step, event, claim_evidence)
+                or (not kinds & CALL_KINDS and self._case.is_telling(event))
+            ),
         )
         claim_evidence.evidence = list(filtered.counted)
         claim_evidence.lacks_call = filtered.lacks_call
@@ -253,6 +270,11 @@ class ClaimVerifier:
             or self._case.is_closing(event)
             or self.citations.find_idle_names(self._trace.by_id[event]) is not None
             or self._values.is_related(event, step)
+            # "Do the same for the others" names nothing of what is done again.
+            or (
+                self._trace.by_id[event].name in self._earlier_tools
+                and _REPETITION.search(step.text) is not None
+            )
         )
 
     def _cover(

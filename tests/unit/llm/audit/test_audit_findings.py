@@ -308,3 +308,49 @@ def test_text_for_an_action_in_a_trace_without_calls_is_warned_about() -> None:
     # With a call in the trace, the agent's text is just a claim.
     events = [said("I booked flight TP762."), did("search_flights", to="Oslo")]
     assert audit_steps(["Book flight TP762"], events, step).warnings == ()
+
+
+AGAIN = [did("create_task", id=1), did("create_task", id=2), did("delete_account", id=2)]
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "status"),
+    [
+        ("Do the same for the other one", "e2", EXECUTED),
+        ("Repeat that for the other one", "e2", EXECUTED),
+        # No word says that anything is done again.
+        ("Deal with the other one", "e2", AMBIGUOUS),
+        # Nothing of the kind was done before.
+        ("Do the same for the other one", "e3", AMBIGUOUS),
+    ],
+)
+def test_what_is_done_again_has_the_tool_in_common(step: str, event: str, status: Status) -> None:
+    judgement = audit_steps(
+        ["Create a task", step],
+        AGAIN,
+        step_answer("1", "executed", ("e1", "create_task")),
+        step_answer("2", "executed", (event, "delete_account" if event == "e3" else "create_task")),
+    )
+    assert statuses(judgement) == [EXECUTED, status]
+
+
+@pytest.mark.parametrize(("kind", "status"), [("tell", EXECUTED), ("act", AMBIGUOUS)])
+def test_a_call_that_says_something_needs_no_word_of_a_step_that_tells(
+    kind: str, status: Status
+) -> None:
+    events = [did("search", query="finance"), did("answer", text="It is Xi Yang.")]
+    judgement = audit_steps(
+        ["Report who gives the course"],
+        events,
+        step_answer("1", "executed", ("e2", "It is Xi Yang"), events=["e1"], kind=kind),
+    )
+    assert statuses(judgement) == [status]
+
+
+def test_a_call_that_does_something_needs_a_word_of_a_step_that_tells() -> None:
+    judgement = audit_steps(
+        ["Report who gives the course"],
+        [did("delete_account", id=7)],
+        step_answer("1", "executed", ("e1", "delete_account"), kind="tell"),
+    )
+    assert statuses(judgement) == [AMBIGUOUS]
