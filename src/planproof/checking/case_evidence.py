@@ -83,9 +83,9 @@ class CaseEvidence:
             self.is_agent_event(event) and self.trace.by_id[event].kind is Kind.ACTION
         )
 
-    def is_telling(self, event: str) -> bool:
+    def is_message_tool(self, event: str) -> bool:
         """Return whether an event is a call that says something to somebody, or ends the run."""
-        return self._vocabulary.is_telling(self.trace.by_id[event].name)
+        return self._vocabulary.is_message_tool(self.trace.by_id[event].name)
 
     def is_closing(self, event: str) -> bool:
         """Return whether an event is a call that only ends the run."""

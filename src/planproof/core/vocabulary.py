@@ -23,7 +23,7 @@ _CLOSING = frozenset(
     "task_completed complete_task attempt_completion goals_accomplished terminate stop end done "
     "exit quit conclude complete return_result return_control end_conversation stop_agent".split()
 )
-_TELLING = frozenset(
+_MESSAGE_TOOLS = frozenset(
     "answer final answer_user reply respond response say tell message send_message message_user "
     "ask ask_user notify_user talk_to_user speak".split()
 )
@@ -56,9 +56,9 @@ class Vocabulary:
         """Return whether a call of this tool only ends the run."""
         return tool is not None and _matches_any(tool, self.closing)
 
-    def is_telling(self, tool: str | None) -> bool:
+    def is_message_tool(self, tool: str | None) -> bool:
         """Return whether a call of this tool says something to somebody."""
-        return tool is not None and (_matches_any(tool, _TELLING) or self.is_closing(tool))
+        return tool is not None and (_matches_any(tool, _MESSAGE_TOOLS) or self.is_closing(tool))
 
     def with_declared(
         self,

@@ -242,7 +242,7 @@ class ClaimVerifier:
             claim_evidence.evidence,
             lambda event: (
                 self._is_related(step, event, claim_evidence)
-                or (not kinds & CALL_KINDS and self._case.is_telling(event))
+                or (not kinds & CALL_KINDS and self._case.is_message_tool(event))
             ),
         )
         claim_evidence.evidence = list(filtered.counted)
