@@ -108,13 +108,13 @@ class ReadOptions:
 class LoadedCase:
     """A case that was read and can be judged; `draft` is its verdict without findings and score.
 
-    `document` is the source of the trace, in which quotes are looked up.
+    `open_document` returns the source of the trace, in which quotes are looked up.
     """
 
     draft: Verdict
     task: Content
     timeline: PlanTimeline
-    document: Json
+    open_document: Callable[[], Json]
 
 
 def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
@@ -294,7 +294,7 @@ async def _judge_loaded(loaded: LoadedCase, judge: AnyJudge) -> Verdict:
 
 
 def _locate_quotes(loaded: LoadedCase, findings: Findings) -> Findings:
-    return QuoteLocator(loaded.timeline.trace, loaded.document).locate_findings(findings)
+    return QuoteLocator(loaded.timeline.trace, loaded.open_document()).locate_findings(findings)
 
 
 async def _judge_timeline(timeline: PlanTimeline, judge: JudgePeriod) -> Findings | Judgement:
@@ -412,7 +412,7 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
     if why := explain_not_understood(trace):
         if search is None and shows_trace_to_model(judge):
             if trace.reader == RECORDS:
-                return LoadedCase(draft, task, timeline, source.document)
+                return LoadedCase(draft, task, timeline, lambda: source.document)
             if options.reader is None and not isinstance(case.trace, Trace):
                 return load_case(case, judge, replace(options, reader=RECORDS))
         # Checked before a declared plan: the part that was not read may declare another one.
@@ -421,7 +421,21 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
         return draft
     if not trace.events:
         return replace(draft, outcome=Outcome.NO_EVENTS, reason=_NO_EVENTS)
-    return LoadedCase(draft, task, timeline, source.document)
+    return LoadedCase(draft, task, timeline, _keep_document(case, source, judge, options))
+
+
+def _keep_document(
+    case: Case, source: Source, judge: AnyJudge, options: ReadOptions
+) -> Callable[[], Json]:
+    """Return how to get the parsed source when the findings are there.
+
+    While a model is asked, hundreds of cases may wait. A short text is parsed again then, which
+    takes less time than the garbage collector takes to go through what would wait.
+    """
+    text, name = case.trace, source.name
+    if not is_async_judge(judge) or not isinstance(text, str) or len(text) > _SHORT:
+        return lambda: source.document
+    return lambda: _open_source(text, name, options.limits).document
 
 
 def read_trace_and_task(case: Case, options: ReadOptions) -> tuple[Source, Trace, Content]:

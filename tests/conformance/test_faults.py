@@ -171,13 +171,15 @@ def test_what_comes_of_a_mode(table: dict[tuple[str, str], Row], mode: str, judg
         assert (verdict.outcome, verdict.score) == ("judge_failed", None), verdict.reason
         assert verdict.cause == expected
         assert f"{expected}: " in verdict.reason
-    assert 0 < row.calls <= MOST_CALLS
-    # Only after a good answer about the plan, which `prompt` does not ask for, is the trace shown.
-    asks_twice = expected == SCORED and judge != "prompt"
-    assert calls is None or row.calls == calls + asks_twice
+    # `audit` asks about the plan at the same time.
+    questions = 1 if judge == "prompt" else 2
+    assert 0 < row.calls <= MOST_CALLS * questions
+    if calls is not None:
+        others = 1 if expected == SCORED else calls
+        assert row.calls == calls + others * (questions - 1)
     assert verdict.cost is not None
     # The last of many may have been called off before it reached the server.
-    assert verdict.cost.calls - row.calls in ({0} if calls else {0, 1})
+    assert verdict.cost.calls - row.calls in ({0} if calls else range(questions + 1))
     assert "sk-secret" not in json.dumps(verdict.full())
 
 

@@ -129,6 +129,6 @@ MODES: dict[str, Callable[[Good], Behaviour]] = {
 
 SCORES: dict[str, Callable[[Good], Behaviour]] = {
     f"score {json.dumps(value)}": replace_field("score", value)
-    for value in (7.5, -3, float("nan"), None, True, "80%")
+    for value in (7.5, -3, float("nan"), float("inf"), None, True, "80%")
 } | {"score missing": replace_field("score", ...)}
 """What a model may say instead of a score."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from planproof.checking.alignment import Alignment, find_repeats
@@ -47,11 +47,26 @@ def find_extras(
 
     A sub-agent's actions get the severity of the hand-off.
     """
-    covered = {event for step in steps for event in step.covers}
-    uncovered = _find_uncovered_actions(candidates, alignment, covered) | _find_announced_extras(
-        candidates, alignment, steps
+    confidence = estimate_confidence("extra", compute_extra_features(alignment))
+    covered = frozenset(event for step in steps for event in step.covers)
+    uncovered = _find_uncovered_actions(candidates, trace, covered, confidence)
+    uncovered |= _find_announced_extras(candidates, alignment, steps, confidence)
+    return _build_extras(trace, uncovered)
+
+
+def find_extra_actions(
+    candidates: Sequence[Candidate], trace: Trace, covered: Collection[str], confidence: float
+) -> tuple[Extra, ...]:
+    """Return each action that is not among the `covered` events of steps.
+
+    The candidates may be those of the actions alone.
+    """
+    return _build_extras(
+        trace, _find_uncovered_actions(candidates, trace, frozenset(covered), confidence)
     )
-    uncovered |= _find_idle_calls(candidates, alignment, trace, covered)
+
+
+def _build_extras(trace: Trace, uncovered: Mapping[str, _UncoveredEvent]) -> tuple[Extra, ...]:
     if not uncovered:
         return ()
     speakers = find_replies_to_user(trace)
@@ -63,9 +78,16 @@ def find_extras(
 
 
 def _find_uncovered_actions(
-    candidates: Sequence[Candidate], alignment: Alignment, covered: set[str]
+    candidates: Sequence[Candidate], trace: Trace, covered: frozenset[str], confidence: float
 ) -> dict[str, _UncoveredEvent]:
     """Find the actions that no step covers; their severity depends on the events before them."""
+    uncovered = _rate_uncovered_actions(candidates, covered, confidence)
+    return uncovered | _find_idle_calls(candidates, trace, covered, confidence)
+
+
+def _rate_uncovered_actions(
+    candidates: Sequence[Candidate], covered: frozenset[str], confidence: float
+) -> dict[str, _UncoveredEvent]:
     actions = [
         (i, candidate)
         for i, candidate in enumerate(candidates)
@@ -84,7 +106,6 @@ def _find_uncovered_actions(
             closing = candidate.is_closing and not closed
             retried = index in repeating and event.name in failed
             minor = closing or retried or call in earlier_calls
-            confidence = _estimate_extra_confidence(alignment)
             own = _UncoveredEvent(Severity.MINOR if minor else Severity.MAJOR, confidence)
             uncovered[event.id] = uncovered.get(event.parent or "", own)
             closed = closed or closing
@@ -95,15 +116,12 @@ def _find_uncovered_actions(
 
 
 def _find_idle_calls(
-    candidates: Sequence[Candidate],
-    alignment: Alignment,
-    trace: Trace,
-    covered: set[str],
+    candidates: Sequence[Candidate], trace: Trace, covered: frozenset[str], confidence: float
 ) -> dict[str, _UncoveredEvent]:
     """Find calls without effect that no step names, except those that only print."""
-    compared = covered.union(candidate.event.id for candidate in candidates)
+    compared = covered | {candidate.event.id for candidate in candidates}
     return {
-        event.id: _UncoveredEvent(Severity.MAJOR, _estimate_extra_confidence(alignment))
+        event.id: _UncoveredEvent(Severity.MAJOR, confidence)
         for event in trace.events
         if event.id not in compared
         and find_idle_names(event) is not None
@@ -111,12 +129,11 @@ def _find_idle_calls(
     }
 
 
-def _estimate_extra_confidence(alignment: Alignment) -> float:
-    return estimate_confidence("extra", compute_extra_features(alignment))
-
-
 def _find_announced_extras(
-    candidates: Sequence[Candidate], alignment: Alignment, steps: Sequence[StepFinding]
+    candidates: Sequence[Candidate],
+    alignment: Alignment,
+    steps: Sequence[StepFinding],
+    confidence: float,
 ) -> dict[str, _UncoveredEvent]:
     """Find announcements of additional work that share no word with any step."""
     # A long message is several candidates, but it is searched only once.
@@ -134,7 +151,7 @@ def _find_announced_extras(
         return {}
     planned = frozenset[str]().union(*(extract_terms(step.text) for step in steps))
     return {
-        event: _UncoveredEvent(Severity.MAJOR, _estimate_extra_confidence(alignment), words)
+        event: _UncoveredEvent(Severity.MAJOR, confidence, words)
         for event, words in announcements
         if planned.isdisjoint(words)
     }

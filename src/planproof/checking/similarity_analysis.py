@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from planproof.checking.alignment import Alignment, align
 from planproof.checking.candidates import Candidate, build_candidates, remove_restatements
-from planproof.checking.confidence import cap_unverified, compute_step_features, estimate_confidence
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.requirements import Requirement, compile_steps
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
 from planproof.checking.step_status import judge_step
-from planproof.core.finding import Findings, Status, StepFinding
+from planproof.core.finding import Findings, StepFinding
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
@@ -50,30 +49,6 @@ class Analysis:
         """Return the finding of a leaf, by its index, apart from its order."""
         requirement = self.requirements[step]
         return judge_step(step, requirement, self.alignment, self.candidates, self.actors)
-
-    def confidence(self, step: int, status: Status) -> float:
-        """Return the confidence that a leaf, by its index, has this status."""
-        features = compute_step_features(
-            step, self.requirements[step], self.alignment, self.candidates
-        )
-        events = [self.candidates[index].event for index in self.alignment.assigned[step]]
-        return cap_unverified(estimate_confidence(status, features), events)
-
-    def with_assignment(self, assigned: list[list[int]]) -> Analysis:
-        """Return the same case with these candidates, and no others, assigned to each step."""
-        assigned_indices = {index for indices in assigned for index in indices}
-        unassigned = [
-            index for index in range(len(self.candidates)) if index not in assigned_indices
-        ]
-        known = self.alignment
-        other = Alignment(
-            assigned,
-            unassigned,
-            known.scores,
-            is_monotonic=True,
-            lexical_overlap=known.lexical_overlap,
-        )
-        return replace(self, alignment=other)
 
 
 def analyze(

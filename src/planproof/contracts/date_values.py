@@ -134,10 +134,15 @@ def _read_timestamp(value: float) -> list[tuple[PartialDate, ...]]:
 
 
 def _find_dates(text: str) -> Iterator[tuple[PartialDate, ...]]:
+    return (dates for _, _, dates in find_dates(text))
+
+
+def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
+    """Yield the dates in a text: start, end and readings."""
     for match in _DATE.finditer(text):
         dates = tuple(date for date in _read_match(match) if _is_valid(date))
         if dates:
-            yield dates
+            yield *match.span(), dates
 
 
 def _read_match(match: re.Match[str]) -> tuple[PartialDate, ...]:

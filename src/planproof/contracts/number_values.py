@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 from planproof.core.contract import Truth
 
@@ -38,6 +39,15 @@ _DECIMAL_COMMA = re.compile(
     r"(?P<sign>[-+\u2212]?)[$\u20ac\u00a3\u00a5]?\s?(?P<whole>\d{1,3}(?:\.\d{3}){1,8}|\d{1,20})"
     r",(?P<fraction>\d{1,2})(?:\s?[$\u20ac\u00a3\u00a5%])?"
 )
+_INNER_DECIMAL_COMMA = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3}){1,8},\d{1,2}(?![\w,]|\.\d)")
+# "First" and "second" mostly have other meanings.
+_ORDINALS = {
+    word: float(value)
+    for value, word in enumerate(
+        "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=3
+    )
+}
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[a-z]+(?:-[a-z]+)?")
 _PLAIN = re.compile(r"(?:\d{1,3}(?:,\d{3}){1,8}|0|[1-9]\d{0,30})(?:\.\d{1,30})?")
 _MAX_CHARS = 10_000
@@ -101,6 +111,19 @@ def _read_text(text: str) -> list[tuple[float, ...]]:
         return [tuple(readings)]
     numbers = [_read_match(match) for match in _NUMBER.finditer(bare)]
     return numbers or _read_words(bare.lower())
+
+
+def find_numbers(text: str) -> Iterator[tuple[int, int, tuple[float, ...]]]:
+    """Yield the numbers that are written in digits in a text: start, end and readings.
+
+    The text is not shortened here; the time is linear in its length.
+    """
+    for match in _NUMBER.finditer(text):
+        yield *match.span(), _read_match(match)
+    for match in _INNER_DECIMAL_COMMA.finditer(text):
+        yield *match.span(), (float(match[0].replace(".", "").replace(",", ".")),)
+    for match in _ORDINAL.finditer(text):
+        yield *match.span(), (_ORDINALS[match[0].lower()],)
 
 
 def _read_match(match: re.Match[str]) -> tuple[float, ...]:

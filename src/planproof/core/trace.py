@@ -38,7 +38,7 @@ class EventStatus(StrEnum):
 
 
 # A struct: reading a trace creates many, ten times as fast as frozen dataclasses.
-class Event(Struct, frozen=True, kw_only=True):
+class Event(Struct, frozen=True, kw_only=True, gc=False):
     """One record of the trace.
 
     `pointer` is the position in the source. `actor` is who did it ("user" for the human side), and

@@ -23,6 +23,10 @@ _CLOSING = frozenset(
     "task_completed complete_task attempt_completion goals_accomplished terminate stop end done "
     "exit quit conclude complete return_result return_control end_conversation stop_agent".split()
 )
+_MESSAGE_TOOLS = frozenset(
+    "answer final answer_user reply respond response say tell message send_message message_user "
+    "ask ask_user notify_user talk_to_user speak".split()
+)
 _SEPARATORS = re.compile(r"[\s\-.:/]+")
 
 
@@ -51,6 +55,10 @@ class Vocabulary:
     def is_closing(self, tool: str | None) -> bool:
         """Return whether a call of this tool only ends the run."""
         return tool is not None and _matches_any(tool, self.closing)
+
+    def is_message_tool(self, tool: str | None) -> bool:
+        """Return whether a call of this tool says something to somebody."""
+        return tool is not None and (_matches_any(tool, _MESSAGE_TOOLS) or self.is_closing(tool))
 
     def with_declared(
         self,

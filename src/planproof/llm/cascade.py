@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planproof.checking.contract_judge import bind_metadata, summarize_contract
-from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings, reset_order
 from planproof.checking.run_check import check_run
-from planproof.checking.similarity_analysis import Analysis, analyze
+from planproof.checking.similarity_analysis import judge_by_similarity
 from planproof.core.content import Content
 from planproof.core.contract import Contract
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
@@ -54,14 +53,13 @@ class Cascade(AuditingJudge):
         """Judge a case by the contract or the rules, and ask a model about what they leave open."""
         if self.contract is not None:
             return await self._judge_by_contract((task, plan, trace))
-        analysis = analyze(plan, trace, self.vocabulary)
-        rules_findings = _collect_findings(plan, trace, analysis)
+        rules_findings = judge_by_similarity(plan, trace, self.vocabulary)
         if sum_doubt(rules_findings) <= self.options.doubt:
             return Judgement(
                 findings=_mark_finder(rules_findings, RULES, None),
                 warnings=warn_about_instructions(trace),
             )
-        auditor, scope = self._choose_question((task, plan, trace), analysis, rules_findings)
+        auditor, scope = self._choose_question((task, plan, trace), rules_findings)
         response = await auditor.ask()
         verified = auditor.verify_claims(response.claims)
         return self._build_judgement(
@@ -71,51 +69,50 @@ class Cascade(AuditingJudge):
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """Return the questions for a case; none if the contract or the rules settle it."""
         case = (task, plan, trace)
-        analysis = analyze(plan, trace, self.vocabulary)
         if self.contract is not None:
             scope = _build_contract_scope(trace, self._check_contract(plan, trace))
-            return () if scope is None else self._build_auditor(case, analysis, scope).questions()
-        rules_findings = _collect_findings(plan, trace, analysis)
+            return () if scope is None else self._build_auditor(case, scope).questions()
+        rules_findings = judge_by_similarity(plan, trace, self.vocabulary)
         if sum_doubt(rules_findings) <= self.options.doubt:
             return ()
-        return self._choose_question(case, analysis, rules_findings)[0].questions()
+        return self._choose_question(case, rules_findings)[0].questions()
 
     def _choose_question(
-        self, case: tuple[Content, Plan, Trace], analysis: Analysis, rules_findings: Findings
+        self, case: tuple[Content, Plan, Trace], rules_findings: Findings
     ) -> tuple[Auditor, AuditScope | None]:
         """Return the auditor for a case, and its scope; None if it asks about everything.
 
         A long trace is shown in less detail, so that the question is shorter than that of `audit`.
         """
         trace = case[2]
-        whole = self._build_auditor(case, analysis)
+        whole = self._build_auditor(case)
         if len(trace.events) <= _LONG_TRACE:
             return whole, None
         no_events = AuditScope(steps=(), events=(), settled_steps={}, settled_extras={})
-        fixed = _count_characters(self._build_auditor(case, analysis, no_events))
+        fixed = _count_characters(self._build_auditor(case, no_events))
         length = _count_characters(whole)
         wanted = max(_QUESTION_SHARE * length, fixed + _MIN_TRACE_SHARE * (length - fixed))
         budget = wanted
         while budget <= min(length, _MAX_UNSETTLED):
-            auditor = self._limit_budget(budget).build_whole_auditor(case, analysis)
+            auditor = self._limit_budget(budget).build_whole_auditor(case)
             if _count_characters(auditor) <= budget + _SECOND_QUESTION:
                 return auditor, None
             budget *= _BUDGET_STEP
         if length <= _MAX_UNSETTLED:
             return whole, None
         limited = self._limit_budget(wanted)
-        return limited.settle_until_it_fits(case, analysis, rules_findings) or (whole, None)
+        return limited.settle_until_it_fits(case, rules_findings) or (whole, None)
 
     def _limit_budget(self, characters: float) -> Cascade:
         budget = min(self.options.budget, int(characters) + _SECOND_QUESTION)
         return replace(self, options=replace(self.options, budget=budget))
 
-    def build_whole_auditor(self, case: tuple[Content, Plan, Trace], analysis: Analysis) -> Auditor:
+    def build_whole_auditor(self, case: tuple[Content, Plan, Trace]) -> Auditor:
         """Return the auditor that asks about all steps and events."""
-        return self._build_auditor(case, analysis)
+        return self._build_auditor(case)
 
     def settle_until_it_fits(
-        self, case: tuple[Content, Plan, Trace], analysis: Analysis, rules_findings: Findings
+        self, case: tuple[Content, Plan, Trace], rules_findings: Findings
     ) -> tuple[Auditor, AuditScope] | None:
         """Keep the surest findings of the rules, as few as are needed for a question to fit.
 
@@ -129,7 +126,7 @@ class Cascade(AuditingJudge):
         while len(unsure) > 1:
             unsure = unsure[: len(unsure) * 3 // 4]
             scope = _build_scope(plan, trace, rules_findings, unsure)
-            auditor = self._build_auditor(case, analysis, scope)
+            auditor = self._build_auditor(case, scope)
             if _count_characters(auditor) <= self.options.budget:
                 return auditor, scope
         return None
@@ -167,8 +164,7 @@ class Cascade(AuditingJudge):
         scope = _build_contract_scope(trace, found)
         if scope is None:
             return Judgement(findings=found, notes=found.notes)
-        analysis = analyze(plan, trace, self.vocabulary)
-        auditor = self._build_auditor(case, analysis, scope)
+        auditor = self._build_auditor(case, scope)
         response = await auditor.ask()
         verified = auditor.verify_claims(response.claims)
         findings = _replace_open_steps(plan, trace, found, verified.findings, scope)
@@ -181,8 +177,8 @@ def _build_contract_scope(trace: Trace, findings: Findings) -> AuditScope | None
     if not unsettled:
         return None
     numbers = {step.number for step in unsettled}
-    settled = {s.number: list(s.covers) for s in findings.counted_steps if s.number not in numbers}
-    covered = {event for events in settled.values() for event in events}
+    settled = {s.number: s for s in findings.counted_steps if s.number not in numbers}
+    covered = {event for finding in settled.values() for event in finding.covers}
     return AuditScope(
         steps=tuple(step.number for step in unsettled),
         events=tuple(event.id for event in trace.events if event.id not in covered),
@@ -217,12 +213,6 @@ def sum_doubt(findings: Findings) -> float:
     return sum(1 - finding.confidence for finding in (*findings.counted_steps, *findings.extras))
 
 
-def _collect_findings(plan: Plan, trace: Trace, analysis: Analysis) -> Findings:
-    """Return the findings of the rules."""
-    steps = assemble_findings(plan, trace, analysis.step_findings)
-    return Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
-
-
 def _count_characters(auditor: Auditor) -> int:
     """Return the length of the questions about the trace; a maximum if the case does not fit."""
     try:
@@ -242,7 +232,7 @@ def _build_scope(
     unsure_extras = {finding.event for finding in unsure if isinstance(finding, Extra)}
     by_number = {finding.number: finding for finding in findings.steps}
     settled_steps = {
-        step.number: list(by_number[step.number].covers)
+        step.number: by_number[step.number]
         for step in plan.leaves
         if step.number not in unsure_steps
     }
@@ -251,7 +241,7 @@ def _build_scope(
         for extra in findings.extras
         if extra.event not in unsure_extras
     }
-    settled = {event for events in settled_steps.values() for event in events}
+    settled = {event for finding in settled_steps.values() for event in finding.covers}
     settled.update(settled_extras)
     return AuditScope(
         steps=tuple(step.number for step in plan.leaves if step.number in unsure_steps),

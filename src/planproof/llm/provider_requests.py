@@ -207,6 +207,8 @@ def find_duplicate_key(text: str | bytes) -> str | None:
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) == len(pairs):
+        return  # the usual case, without a loop in Python
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:

@@ -14,13 +14,9 @@ from planproof.checking.confidence import (
     estimate_confidence,
 )
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
-from planproof.checking.similarity_analysis import analyze
-from planproof.core.finding import Status
 from planproof.core.trace import UNVERIFIED
-from planproof.core.vocabulary import Vocabulary
-from planproof.planning.plan_parser import parse_plan
 from tests.trace_builders import Event, did, judge_events, said
-from tests.unit.checking.judge_cases import make_candidates, make_requirement, read
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 NOTHING = dict.fromkeys({name for names in CONFIDENCE_FEATURES.values() for name in names}, 0.0)
 
@@ -96,11 +92,3 @@ def test_only_the_findings_that_rest_on_such_a_call_are_less_sure() -> None:
     unverified = {"recognition": UNVERIFIED}
     assert _confidences({**READ, **unverified}, MILK) == [0.6, extra]
     assert _confidences(READ, {**MILK, **unverified}) == [step, 0.6]
-
-
-def test_a_status_that_a_model_gives_such_a_step_is_less_sure_too() -> None:
-    plan, vocabulary = parse_plan(["Read report-12.txt"]), Vocabulary()
-    recorded = analyze(plan, read(READ), vocabulary)
-    unverified = analyze(plan, read({**READ, "recognition": UNVERIFIED}), vocabulary)
-    assert recorded.confidence(0, Status.EXECUTED) > 0.6
-    assert unverified.confidence(0, Status.EXECUTED) == 0.6

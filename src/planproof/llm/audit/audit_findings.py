@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from planproof.checking.confidence import compute_extra_features, estimate_confidence
+from planproof.checking.case_evidence import CaseEvidence
+from planproof.checking.confidence import cap_unverified
 from planproof.checking.event_text import cite
-from planproof.checking.extras import find_extras
-from planproof.checking.plan_findings import assemble_findings
-from planproof.checking.similarity_analysis import Analysis
+from planproof.checking.plan_findings import assemble_findings, reset_order
 from planproof.contracts.text_values import contains_text
 from planproof.contracts.values import fold
 from planproof.core.contract import Truth
@@ -27,8 +27,8 @@ from planproof.core.finding import (
     StepFinding,
 )
 from planproof.core.phrases import join_items, quote_text
-from planproof.core.plan import Plan, Step
-from planproof.core.trace import Event, Kind, Trace
+from planproof.core.plan import Step
+from planproof.core.trace import Event, Kind
 from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.audit_answers import Claim, ClaimedExtra, Claims
 from planproof.llm.audit.citations import NO_EVENT, UNRELATED, CitationChecker
@@ -43,6 +43,16 @@ _NO_CALL_FOR_PART = "no call for the part that is an action"
 _NO_CONDITION = "no condition found in the step"
 _USED_TWICE = "one word of an event stands for one word of the plan"
 _NOT_OF_STEP = "the event is not cited for this step"
+_UNKNOWN_CONDITION = "no event shows whether the condition was met"
+_REPETITION = re.compile(
+    r"\b(?:again|anew|once more|(?:one|two|three) more|another (?:time|try)|the same|as before"
+    r"|repeat(?:s|ed|edly)?|retry|redo|re(?:open|run|check|send|start)\w{0,3}"
+    r"|(?:second|third|fourth) (?:time|attempt|try|round))\b",
+    re.IGNORECASE,
+)
+_EXECUTED_CONFIDENCE = 0.95
+_DEVIATION_CONFIDENCE = 0.8
+"""Shares of right findings with careful readers as the model, rounded down (docs/quality.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,7 @@ class _ClaimEvidence:
     `lacks_call` is set if a part of the step requires a call and none was cited. `shown` are all
     events with an accepted quote, which may show values of the step. `equations` are those that
     count, `used` those without which the finding would be lower, `absent` the values not found.
+    `settled` is the finding to keep, if the step needed no claim.
     """
 
     claim: Claim | None
@@ -77,18 +88,19 @@ class _ClaimEvidence:
     equations: list[Equation] = field(default_factory=list[Equation])
     used: list[Equation] = field(default_factory=list[Equation])
     absent: list[str] = field(default_factory=list[str])
+    settled: StepFinding | None = None
 
 
 class ClaimVerifier:
     """Verifies claims about one case against its trace."""
 
-    def __init__(self, plan: Plan, trace: Trace, analysis: Analysis) -> None:
-        self._plan = plan
-        self._trace = trace
-        self._analysis = analysis
-        self._values = StepValues(plan, trace, analysis.trace)
-        self._step_index = {step.number: index for index, step in enumerate(plan.leaves)}
-        self.citations = CitationChecker(plan, trace, analysis)
+    def __init__(self, case: CaseEvidence) -> None:
+        self._case = case
+        self._plan = case.plan
+        self._trace = case.trace
+        self._values = StepValues(case)
+        self._earlier_tools: set[str] = set()
+        self.citations = CitationChecker(case)
 
     def verify(
         self,
@@ -96,16 +108,17 @@ class ClaimVerifier:
         kinds: StepKinds,
         *,
         equal: Collection[Equation] | None = None,
-        settled: Mapping[str, list[str]] | None = None,
+        settled: Mapping[str, StepFinding] | None = None,
     ) -> VerifiedClaims:
         """Return the findings that these claims support, for steps of these kinds.
 
         `equal` are the equations that were confirmed; None counts all valid ones, as long as nobody
-        was asked. `settled` maps steps that no model was asked about to the events that the rules
-        assign to them; for these steps the rules' finding is kept.
+        was asked. `settled` maps steps that no model was asked about to their findings, which are
+        kept; a claim can only add events to them.
         """
         settled = settled or {}
         rejected: list[RejectedEvidence] = []
+        self._earlier_tools.clear()
         evidence_by_step = [
             self._collect_evidence(
                 step,
@@ -117,19 +130,16 @@ class ClaimVerifier:
             )
             for step in self._plan.leaves
         ]
-        rules_analysis = self._analysis.with_assignment(
-            [self._list_candidates(claim_evidence) for claim_evidence in evidence_by_step]
+        steps = assemble_findings(
+            self._plan,
+            self._trace,
+            [
+                self._build_finding(step, claim_evidence)
+                for step, claim_evidence in zip(self._plan.leaves, evidence_by_step, strict=True)
+            ],
         )
-        step_findings = [
-            rules_analysis.judge_step(index)
-            if claim_evidence.claim is None
-            else self._build_finding(index, claim_evidence, rules_analysis)
-            for index, claim_evidence in enumerate(evidence_by_step)
-        ]
-        steps = assemble_findings(self._plan, self._trace, step_findings)
-        uncovered = find_extras(
-            rules_analysis.candidates, rules_analysis.alignment, self._trace, steps
-        )
+        covered = {event for step in steps for event in step.covers}
+        uncovered = self._case.find_extra_actions(covered, _DEVIATION_CONFIDENCE)
         extras = [
             *self._collect_action_extras(uncovered, claims),
             *self._collect_text_extras(claims, steps, rejected),
@@ -155,12 +165,13 @@ class ClaimVerifier:
         kinds: frozenset[StepKind],
         equal: Collection[Equation] | None,
         rejected: list[RejectedEvidence],
-        settled: list[str] | None,
+        settled: StepFinding | None,
     ) -> _ClaimEvidence:
         claim = claims.steps.get(step.number)
         if settled is not None:
             added = [] if claim is None else self._list_covered(claim, claims)
-            return _ClaimEvidence(None, covers=self._sort_events({*settled, *added}))
+            covers = self._sort_events({*settled.covers, *added})
+            return _ClaimEvidence(None, covers=covers, settled=settled)
         if claim is None or claim.status is Status.MISSING:
             return _ClaimEvidence(None)
         claim_evidence = _ClaimEvidence(claim)
@@ -182,6 +193,11 @@ class ClaimVerifier:
             self._cover(step, claim_evidence, cited, covered, rejected)
         if claim.status is Status.EXECUTED and claim_evidence.evidence:
             self._compare_values(step, kinds, claim_evidence)
+        self._earlier_tools.update(
+            found.name
+            for event in claim_evidence.covers
+            if (found := self._trace.by_id[event]).kind is Kind.ACTION and found.name
+        )
         return claim_evidence
 
     def _collect_equations(
@@ -199,7 +215,7 @@ class ClaimVerifier:
             why = self._values.check_equation(step, equation)
             if why is None and equation.event not in own:
                 why = _NOT_OF_STEP
-            if why is None and not self.citations.can_cover(equation.event):
+            if why is None and not self._case.can_cover(equation.event):
                 why = _NOT_OF_STEP
             pair = {f"plan {fold(equation.words)}", f"event {fold(equation.value)}"}
             if why is None and not taken.isdisjoint(pair):
@@ -224,7 +240,10 @@ class ClaimVerifier:
             step,
             kinds,
             claim_evidence.evidence,
-            lambda event: self._is_related(step, event, claim_evidence),
+            lambda event: (
+                self._is_related(step, event, claim_evidence)
+                or (not kinds & CALL_KINDS and self._case.is_message_tool(event))
+            ),
         )
         claim_evidence.evidence = list(filtered.counted)
         claim_evidence.lacks_call = filtered.lacks_call
@@ -245,14 +264,17 @@ class ClaimVerifier:
         return False
 
     def _shares_words(self, step: Step, event: str) -> bool:
-        requirement = self._analysis.requirements[self._step_index[step.number]]
-        own = [self._analysis.candidates[index] for index in self.citations.candidates(event)]
         return (
+            self._case.shares_terms(step, event)
             # Calls that only end the run or print something name nothing of what they are for.
-            any(candidate.is_closing for candidate in own)
+            or self._case.is_closing(event)
             or self.citations.find_idle_names(self._trace.by_id[event]) is not None
-            or any(not requirement.terms.isdisjoint(candidate.terms) for candidate in own)
             or self._values.is_related(event, step)
+            # "Do the same for the others" names nothing of what is done again.
+            or (
+                self._trace.by_id[event].name in self._earlier_tools
+                and _REPETITION.search(step.text) is not None
+            )
         )
 
     def _cover(
@@ -309,24 +331,16 @@ class ClaimVerifier:
         return [
             event
             for event in claim.covers
-            if self.citations.can_cover(event) and event not in claims.extras
+            if self._case.can_cover(event) and event not in claims.extras
         ]
 
-    def _list_candidates(self, claim_evidence: _ClaimEvidence) -> list[int]:
-        return sorted(
-            {
-                candidate
-                for event in claim_evidence.covers
-                for candidate in self.citations.candidates(event)
-            }
-        )
-
-    def _build_finding(
-        self, index: int, claim_evidence: _ClaimEvidence, rules_analysis: Analysis
-    ) -> StepFinding:
+    def _build_finding(self, step: Step, claim_evidence: _ClaimEvidence) -> StepFinding:
         """Return the finding on a step: the model's claim, as far as evidence supports it."""
-        step, claim = self._plan.leaves[index], claim_evidence.claim
-        assert claim is not None
+        claim = claim_evidence.claim
+        if claim_evidence.settled is not None:
+            return replace(reset_order(claim_evidence.settled), covers=tuple(claim_evidence.covers))
+        if claim is None:
+            return _build_missing(step)
         note = ""
         if claim.status is Status.AMBIGUOUS:
             status = Status.AMBIGUOUS
@@ -347,7 +361,9 @@ class ClaimVerifier:
             status, note = Status.PARTIAL, _describe_absent(claim_evidence.absent)
         else:
             status = Status.EXECUTED
-        confidence = rules_analysis.confidence(index, status)
+        confidence = _estimate_confidence(
+            status, [self._trace.by_id[event] for event in claim_evidence.covers]
+        )
         if claim_evidence.used:
             note = "; ".join(filter(None, (note, *map(str, claim_evidence.used))))
             confidence = min(confidence, EQUATED_CONFIDENCE)
@@ -400,18 +416,38 @@ class ClaimVerifier:
         return self.citations.resolve(event.id, claimed.quote)
 
     def _build_text_extra(self, event: Event, evidence: Evidence, claimed: ClaimedExtra) -> Extra:
-        features = compute_extra_features(self._analysis.alignment)
         return Extra(
             event=event.id,
             pointer=evidence.pointer,
             quote=evidence.quote,
             what=event.name or event.kind.value,
             severity=Severity.MINOR if claimed.minor else Severity.MAJOR,
-            confidence=estimate_confidence("extra", features),
+            confidence=_DEVIATION_CONFIDENCE,
         )
 
     def _sort_events(self, events: set[str]) -> list[str]:
         return sorted(events, key=self.citations.position)
+
+
+def _build_missing(step: Step) -> StepFinding:
+    """Return the finding on a step for which nothing was claimed."""
+    conditional = step.condition is not None
+    return StepFinding(
+        number=step.number,
+        text=step.text,
+        status=Status.AMBIGUOUS if conditional else Status.MISSING,
+        confidence=_DEVIATION_CONFIDENCE,
+        note=_UNKNOWN_CONDITION if conditional else "",
+        parent=step.parent,
+        waived=step.optional,
+        free_order=step.free_order,
+    )
+
+
+def _estimate_confidence(status: Status, events: Sequence[Event]) -> float:
+    """Return the confidence of a finding on a step that a model made and the program verified."""
+    shown = status is Status.EXECUTED
+    return cap_unverified(_EXECUTED_CONFIDENCE if shown else _DEVIATION_CONFIDENCE, events)
 
 
 def _reject(step: Step, event: str, quote: str, why: str) -> RejectedEvidence:

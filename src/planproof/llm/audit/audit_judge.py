@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from planproof.checking.case_evidence import CaseEvidence
 from planproof.checking.rules import Rules
-from planproof.checking.similarity_analysis import Analysis, analyze
 from planproof.contracts.contract_file import contract_digest
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
@@ -18,7 +18,7 @@ from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_findings import ClaimVerifier, VerifiedClaims
 from planproof.llm.audit.audit_questions import Auditor, AuditResponse, AuditScope
-from planproof.llm.audit.citations import warn_about_instructions
+from planproof.llm.audit.citations import warn_about_instructions, warn_about_unread_calls
 from planproof.llm.audit.step_kinds import StepKinds
 from planproof.llm.plan_answers import AnswersByPlan
 from planproof.llm.prompting.templates import compute_prompts_digest
@@ -52,15 +52,12 @@ class AuditingJudge:
         )
 
     def _build_auditor(
-        self,
-        case: tuple[Content, Plan, Trace],
-        analysis: Analysis | None = None,
-        scope: AuditScope | None = None,
+        self, case: tuple[Content, Plan, Trace], scope: AuditScope | None = None
     ) -> Auditor:
         _, plan, trace = case
 
         def build_verifier() -> ClaimVerifier:
-            return ClaimVerifier(plan, trace, analysis or analyze(plan, trace, self.vocabulary))
+            return ClaimVerifier(CaseEvidence(plan, trace, self.vocabulary))
 
         return Auditor(self.model, self.options, case, build_verifier, self._kinds_by_plan, scope)
 
@@ -75,7 +72,11 @@ class AuditingJudge:
             shown=response.shown,
             notes=response.notes,
             rejected=verified.rejected,
-            warnings=(*response.warnings, *warn_about_instructions(trace)),
+            warnings=(
+                *response.warnings,
+                *warn_about_instructions(trace),
+                *warn_about_unread_calls(trace, verified.rejected),
+            ),
         )
 
 

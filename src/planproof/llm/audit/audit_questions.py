@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 
 from planproof.core.async_bridge import gather_or_cancel
 from planproof.core.content import Content, Image
-from planproof.core.finding import Extra, Findings, Severity, Status
+from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.judge import ModelOptions, PromptCoverage
 from planproof.core.model import Cause, Model, ModelFailed, Question
 from planproof.core.plan import Plan
@@ -70,13 +71,13 @@ _REASK_BUDGET_DIVISOR = 20
 class AuditScope:
     """The steps (by number) and events that a model is asked about.
 
-    `settled_steps` maps the other steps to the events that they cover; `settled_extras` are extras
-    that need no question.
+    `settled_steps` maps the other steps to their findings; `settled_extras` are extras that need
+    no question.
     """
 
     steps: tuple[str, ...]
     events: tuple[str, ...]
-    settled_steps: Mapping[str, list[str]]
+    settled_steps: Mapping[str, StepFinding]
     settled_extras: Mapping[str, ClaimedExtra]
 
     def add_settled_extras(self, claims: Claims) -> Claims:
@@ -211,8 +212,7 @@ class Auditor:
     async def _ask_all(self, questions: _AuditQuestions, budget: int) -> AuditResponse:
         self._equal = None
         windows = questions.windows
-        await self._learn_kinds()
-        answers = await gather_or_cancel(map(self._ask_window, windows))
+        answers = await self._ask_windows(windows)
         second_question = self._find_contested(merge_claims(answers))
         if second_question is not None and self._deadline - monotonic() >= _MIN_SECONDS_TO_REASK:
             pairs = zip(windows, answers, strict=True)
@@ -228,6 +228,22 @@ class Auditor:
             questions.notes,
             tuple(self._warnings),
         )
+
+    async def _ask_windows(self, windows: Sequence[_Window]) -> list[Claims]:
+        """Ask about the trace, and at the same time for the kinds of the plan's steps.
+
+        If one of the two fails, the other is still waited for: it may be billed.
+        """
+        kinds, answers = await asyncio.gather(
+            self._learn_kinds(),
+            gather_or_cancel(map(self._ask_window, windows)),
+            return_exceptions=True,
+        )
+        if isinstance(kinds, BaseException):
+            raise kinds
+        if isinstance(answers, BaseException):
+            raise answers
+        return answers
 
     def _knows_kinds(self) -> bool:
         return are_known(self._kinds, self._list_asked_steps())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -12,16 +12,16 @@ from itertools import islice
 from msgspec import structs
 
 from planproof.checking.candidates import addresses_judge, remove_restatements
-from planproof.checking.effects import Effect, analyze_effect
-from planproof.checking.event_text import cite, collect_strings, flatten_arguments, format_call
+from planproof.checking.case_evidence import CaseEvidence
+from planproof.checking.event_text import cite, collect_strings, format_call
 from planproof.checking.shell_commands import RequiredNames
-from planproof.checking.similarity_analysis import Analysis
 from planproof.contracts.values import fold
 from planproof.core.finding import Evidence
 from planproof.core.phrases import format_name, join_items
-from planproof.core.plan import Plan, Step
+from planproof.core.plan import Step
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import Event, Kind, Trace
+from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.step_kinds import CALL_KINDS, StepKind
 
 NO_EVENT = "no such event in the trace"
@@ -52,7 +52,7 @@ _NOT_A_CALL = {
     Kind.OBSERVATION: NO_CALL,
     Kind.ACTION: NO_EFFECT,
 }
-_CALLS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
+_TEXT_OBJECTIONS = frozenset({ONLY_MESSAGE, ONLY_REASONING})
 _TELL = frozenset({StepKind.TELL})
 
 
@@ -97,45 +97,21 @@ class QuoteResolver:
 class CitationChecker(QuoteResolver):
     """Checks citations in one case."""
 
-    def __init__(self, plan: Plan, trace: Trace, analysis: Analysis) -> None:
-        super().__init__(trace)
-        self._plan = plan
-        self._positions = {event.id: position for position, event in enumerate(trace.events)}
-        self._candidates: dict[str, list[int]] = {}
-        self._remaining_events: dict[str, Event] = {}
-        self._effects: dict[str, Effect | None] = {}
-        for index, candidate in enumerate(analysis.candidates):
-            self._candidates.setdefault(candidate.event.id, []).append(index)
-            self._remaining_events[candidate.event.id] = candidate.event
-        self._records_calls = any(event.kind in _CALLS for event in trace.events)
-        self._has_messages = any(
-            event.kind is Kind.MESSAGE and self.is_agent_event(event.id) for event in trace.events
-        )
+    def __init__(self, case: CaseEvidence) -> None:
+        super().__init__(case.trace)
+        self._case = case
+        self._positions = {event.id: position for position, event in enumerate(case.trace.events)}
 
     def position(self, event: str) -> int:
         """Return the index of an event in the trace."""
         return self._positions[event]
-
-    def candidates(self, event: str) -> list[int]:
-        """Return the candidates of an event.
-
-        Empty if the event is not the agent's or only restates the plan.
-        """
-        return self._candidates.get(event, [])
-
-    def can_cover(self, event: str) -> bool:
-        """Return True if a step can cover the event: the agent's, and not a restated plan."""
-        known = event in self._candidates
-        return known or (
-            self.is_agent_event(event) and self._trace.by_id[event].kind is Kind.ACTION
-        )
 
     def accept(self, event: str, quote: str) -> Evidence | str:
         """Return a quote from the agent's actions, texts or results, or the reason to reject it."""
         evidence = self.resolve(event, quote)
         if isinstance(evidence, str):
             return evidence
-        if not self.is_agent_event(event):
+        if not self._case.is_agent_event(event):
             return NOT_THE_AGENT
         if addresses_judge(fold(quote)):
             return TO_THE_JUDGE
@@ -148,12 +124,14 @@ class CitationChecker(QuoteResolver):
             # Text that a call only prints, notes or comments is treated like a message.
             text = f"{format_call(cited)}\n{cited.output}"
             cited = structs.replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
-            remaining = next(iter(remove_restatements(Trace((cited,)), self._plan).events), None)
+            remaining = next(
+                iter(remove_restatements(Trace((cited,)), self._case.plan).events), None
+            )
         else:
             remaining = (
                 cited
-                if self._is_bare_result(evidence.event)
-                else self._remaining_events.get(evidence.event)
+                if self._case.is_bare_result(evidence.event)
+                else self._case.find_remaining(evidence.event)
             )
         return remaining is None or (
             remaining is not cited and _EventTexts(remaining).find(evidence.quote) is None
@@ -163,7 +141,7 @@ class CitationChecker(QuoteResolver):
         """Return True if a quote shares no word with a call's effect: printed text or a comment."""
         if cited.kind is not Kind.ACTION or evidence.pointer == cited.output_pointer:
             return self.find_idle_names(cited) is not None
-        effect = self._find_effect(cited)
+        effect = self._case.find_effect(cited)
         if effect is None or effect.is_idle:
             return effect is not None
         effective = structs.replace(cited, text=effect.text)
@@ -172,17 +150,8 @@ class CitationChecker(QuoteResolver):
 
     def find_idle_names(self, event: Event) -> RequiredNames | None:
         """Return the names that a step must contain to mean a call without effect, else None."""
-        effect = self._find_effect(event)
+        effect = self._case.find_effect(event)
         return effect.required_names if effect is not None and effect.is_idle else None
-
-    def _find_effect(self, event: Event) -> Effect | None:
-        """Return the effective part of an action, analyzed once for all its citations."""
-        if event.kind is not Kind.ACTION:
-            return None
-        if event.id not in self._effects:
-            leaves = flatten_arguments(event.arguments)
-            self._effects[event.id] = analyze_effect(event, leaves)
-        return self._effects[event.id]
 
     def filter_citations(
         self,
@@ -207,7 +176,7 @@ class CitationChecker(QuoteResolver):
         own = tuple(
             evidence
             for evidence in cited
-            if evidence.event not in unrelated and not self._is_bare_result(evidence.event)
+            if evidence.event not in unrelated and not self._case.is_bare_result(evidence.event)
         )
         if not kinds & CALL_KINDS:
             if own and kinds == _TELL and self._is_only_thought(own):
@@ -247,15 +216,18 @@ class CitationChecker(QuoteResolver):
             return ONLY_RESULT
         return _NOT_A_CALL[cited.kind]
 
+    @cached_property
+    def _has_messages(self) -> bool:
+        return any(
+            event.kind is Kind.MESSAGE and self._case.is_agent_event(event.id)
+            for event in self._trace.events
+        )
+
     def _is_only_thought(self, cited: Sequence[Evidence]) -> bool:
         """Return True if all quotes are from reasoning, in a trace where the agent also speaks."""
         return self._has_messages and all(
             self._trace.by_id[one.event].kind is Kind.REASONING for one in cited
         )
-
-    def _is_bare_result(self, event: str) -> bool:
-        """Return True for a result without its call, in a trace that records calls."""
-        return self._records_calls and self._trace.by_id[event].kind is Kind.OBSERVATION
 
     def _is_call(self, evidence: Evidence, step: Step, *, from_call: bool) -> bool:
         """Return True if a citation shows an action, by its call if `from_call`.
@@ -287,14 +259,9 @@ class CitationChecker(QuoteResolver):
             return evidence
         cited = self._trace.by_id[event]
         if cited.kind is Kind.OBSERVATION:
-            return NO_CALL if self._is_bare_result(event) else evidence
+            return NO_CALL if self._case.is_bare_result(event) else evidence
         returned = evidence.pointer == cited.output_pointer and self.find_idle_names(cited) is None
         return evidence if returned or cited.actor == "user" else NOT_SHOWN
-
-    def is_agent_event(self, event: str) -> bool:
-        """Return True if an event is the agent's, or a result of its actions."""
-        cited = self._trace.by_id.get(event)
-        return cited is not None and cited.kind is not Kind.SYSTEM and cited.actor != "user"
 
 
 def _split_words(text: str) -> set[str]:
@@ -322,9 +289,12 @@ class _EventTexts:
         # A call shows its tool's name; a message need not show its addressee, or code its language.
         if event.name and (event.arguments is not None or not self._own):
             self._own.insert(0, event.name)
-        self._plain = [to_searchable_text(text) for text in self._own]
 
-    # Computed on demand: most quotes are from one of the event's own texts.
+    # Computed on demand: most quotes are from one of the event's own texts, as it is.
+    @cached_property
+    def _plain(self) -> list[str]:
+        return [to_searchable_text(text) for text in self._own]
+
     @cached_property
     def _line(self) -> str:
         event = self._event
@@ -338,7 +308,7 @@ class _EventTexts:
     def find(self, words: str) -> Evidence | None:
         """Return the quote if found; if it spans several texts, the longest of them."""
         event = self._event
-        if any(is_quote_in(words, text) for text in self._plain):
+        if self._is_in_own(words):
             return Evidence(event.id, event.pointer, words)
         if is_quote_in(words, self._line):
             inside = [text for text in self._own if is_quote_in(text, to_searchable_text(words))]
@@ -350,9 +320,11 @@ class _EventTexts:
 
     def is_in_call(self, words: str) -> bool:
         """Return True if a quote is from the name, the arguments or the text, not the result."""
-        return any(is_quote_in(words, text) for text in self._plain) or is_quote_in(
-            words, self._line
-        )
+        return self._is_in_own(words) or is_quote_in(words, self._line)
+
+    def _is_in_own(self, words: str) -> bool:
+        as_it_is = bool(words) and any(words in text for text in self._own)
+        return as_it_is or any(is_quote_in(words, text) for text in self._plain)
 
     def has_whole_text(self, words: str) -> bool:
         """Return True if the words equal one of the texts: a tool may be called `ls`."""
@@ -371,6 +343,26 @@ def warn_about_instructions(trace: Trace) -> tuple[str, ...]:
     verbs = ("addresses", "declares") if len(events) == 1 else ("address", "declare")
     subject = join_items(events, _MAX_EVENTS_NAMED, format_name)
     return (f"{subject} {verbs[0]} the judge or {verbs[1]} steps done: not evidence",)
+
+
+def warn_about_unread_calls(trace: Trace, rejected: Iterable[RejectedEvidence]) -> tuple[str, ...]:
+    """Return a warning if text was cited for actions in a trace of which no call was read.
+
+    Either the agent only talked, or its calls are written in a way that the reader does not know.
+    """
+    if any(event.kind in (Kind.ACTION, Kind.BOOKKEEPING) for event in trace.events):
+        return ()
+    steps = dict.fromkeys(one.step for one in rejected if one.step and one.why in _TEXT_OBJECTIONS)
+    if not steps:
+        return ()
+    subject = join_items([*steps], _MAX_EVENTS_NAMED, format_name)
+    noun = "step" if len(steps) == 1 else "steps"
+    warning = (
+        f"{noun} {subject}: only text was cited, and the reader `{trace.reader}` read no call in "
+        "this trace. If calls are written in it, try `--reader records` or describe the format in "
+        "a profile"
+    )
+    return (warning,)
 
 
 def _find_addressed_events(trace: Trace) -> Iterator[str]:

@@ -15,23 +15,24 @@ from itertools import chain
 from pydantic import BaseModel, ConfigDict, Field
 
 from planproof.checking.candidates import addresses_judge
+from planproof.checking.case_evidence import CaseEvidence
 from planproof.checking.event_text import flatten_arguments, format_call
 from planproof.contracts.date_values import PartialDate, read_dates
 from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.number_values import read_numbers
-from planproof.contracts.terms import extract_terms, is_function_word
+from planproof.contracts.terms import is_function_word
 from planproof.contracts.text_values import contains_text, contains_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
+from planproof.contracts.written_values import find_written_values
 from planproof.core.model import Question
 from planproof.core.plan import Plan, Step
-from planproof.core.trace import Event, Kind, Trace
+from planproof.core.trace import Event, Kind
 from planproof.llm.prompting.escaping import wrap_in_guillemets
 from planproof.llm.prompting.templates import compute_prompts_digest, render
 
 _NEARBY = 2
 """How many events before and after those of a step may show its values: results, messages."""
 _MAX_COMPARED_CHARS = 10_000
-_MAX_TERM_CHARS = 20_000
 _MAX_EQUATED_CHARS = 80
 _MAX_ID_CHARS = 80
 _MIN_ID_CHARS = 4
@@ -64,21 +65,17 @@ class Equation:
 
 
 class StepValues:
-    """The values of a plan's steps, compared with the events of one trace.
+    """The values of a plan's steps, compared with the events of one trace."""
 
-    `remaining` is the trace without restatements of the plan: words of the plan that were planted
-    in a result show nothing.
-    """
-
-    def __init__(self, plan: Plan, trace: Trace, remaining: Trace) -> None:
-        self._plan = plan
-        self._trace = trace
-        self._positions = {event.id: index for index, event in enumerate(trace.events)}
-        self._shown = remaining.by_id
+    def __init__(self, case: CaseEvidence) -> None:
+        self._case = case
+        self._trace = case.trace
+        self._positions = {event.id: index for index, event in enumerate(case.trace.events)}
+        # A result without its call shows nothing where calls are recorded.
+        self._shown = {
+            event.id: event for event in case.remaining.events if not case.is_bare_result(event.id)
+        }
         self._folded: dict[str, str] = {}
-        self._terms: dict[str, frozenset[str]] = {}
-        self._steps = {step.number: step for step in plan.steps}
-        self._step_terms: dict[str, frozenset[str]] = {}
 
     def find_absent(
         self, step: Step, events: Sequence[str], *, anywhere: bool = False
@@ -87,7 +84,7 @@ class StepValues:
 
         A step that is only told or thought may name a value that was mentioned `anywhere`.
         """
-        required = [*_list_required(step)]
+        required = dict(_list_required(step))
         if not required:
             return []
         # Most values are in the step's own events.
@@ -97,7 +94,12 @@ class StepValues:
             return []
         scope = self._trace.events if anywhere else self._list_nearby(frozenset(events))
         shown = [self._shown[event.id] for event in scope if event.id in self._shown]
-        return [literal for literal in absent if not self._is_shown(literal, shown, events)]
+        return [
+            literal
+            for literal in absent
+            if not self._is_shown(literal, shown, events)
+            and not _is_written(step, required[literal], shown)
+        ]
 
     def _list_nearby(self, events: frozenset[str]) -> list[Event]:
         """Return these events and those next to them, except the agent's own words.
@@ -151,8 +153,8 @@ class StepValues:
         return any(contains_words(literal.text, text) for text in texts)
 
     def is_related(self, event: str, step: Step) -> bool:
-        """Return whether an action shares a word with a step, also by its result or its reason."""
-        planned = self._collect_step_terms(step)
+        """Return whether an action shares a word with a step by its result or its reason."""
+        planned = self._case.collect_step_terms(step)
         index = self._positions[event]
         near = [
             each
@@ -162,7 +164,7 @@ class StepValues:
         shown = [self._shown[each.id] for each in near if each.id in self._shown]
         literals = extract_literals(step.text)
         return any(
-            not planned.isdisjoint(self._collect_terms(each))
+            not planned.isdisjoint(self._case.collect_event_terms(each))
             or any(literal.occurs_in(self._fold(each)) for literal in literals)
             for each in chain(shown, self._find_context(index))
         )
@@ -198,38 +200,18 @@ class StepValues:
         return next(
             (
                 other.number
-                for other in self._plan.leaves
+                for other in self._case.plan.leaves
                 if other.number != step.number
                 and any(fold(literal.text) == wanted for literal in extract_literals(other.text))
             ),
             None,
         )
 
-    def _collect_step_terms(self, step: Step) -> frozenset[str]:
-        known = self._step_terms.get(step.number)
-        if known is None:
-            texts = [step.text]
-            above = self._steps.get(step.parent or "")
-            while above is not None:
-                texts.append(above.text)
-                above = self._steps.get(above.parent or "")
-            known = self._step_terms[step.number] = extract_terms("\n".join(texts))
-        return known
-
-    def _collect_terms(self, event: Event) -> frozenset[str]:
-        known = self._terms.get(event.id)
-        if known is None:
-            text = f"{event.name or ''}\n{format_call(event)[:_MAX_TERM_CHARS]}"
-            known = extract_terms(f"{text}\n{event.output[:_MAX_TERM_CHARS]}")
-            self._terms[event.id] = known
-        return known
-
     def _fold(self, event: Event) -> str:
         known = self._folded.get(event.id)
         if known is None:
-            known = fold(
-                f"{event.actor or ''} {event.name or ''} {format_call(event)} {event.output}"
-            )
+            call = self._case.format_call(event)
+            known = fold(f"{event.actor or ''} {event.name or ''} {call} {event.output}")
             self._folded[event.id] = known
         return known
 
@@ -241,8 +223,8 @@ def is_equatable(literal: Literal) -> bool:
     )
 
 
-def _list_required(step: Step) -> Iterator[Literal]:
-    """Yield the values that the events of a step have to show.
+def _list_required(step: Step) -> Iterator[tuple[Literal, int]]:
+    """Yield the values that the events of a step have to show, and where the step has them.
 
     Not those of a condition, of alternatives, or of what is to be avoided; nor placeholders.
     """
@@ -257,7 +239,7 @@ def _list_required(step: Step) -> Iterator[Literal]:
             and not any(literal.text in text for text in optional)
             and not _EXCLUDED.search(before)
         ):
-            yield literal
+            yield literal, at
 
 
 def _is_opaque(call: Event) -> bool:
@@ -318,6 +300,18 @@ def _has_date(literal: Literal, text: str) -> bool:
 def _is_same_date(wanted: PartialDate, found: PartialDate) -> bool:
     shared = [(a, b) for a, b in zip(wanted, found, strict=True) if a is not None and b is not None]
     return wanted.day == found.day and len(shared) > 1 and all(a == b for a, b in shared)
+
+
+def _is_written(step: Step, place: int, scope: Sequence[Event]) -> bool:
+    """Return whether a value of a step is in an event in another form: 15:00 for 3 pm."""
+    wanted = [one for one in find_written_values(step.text) if one.start <= place < one.end]
+    return bool(wanted) and any(
+        one.is_same(found)
+        for event in scope
+        for text in _list_texts(event)
+        for found in find_written_values(text)
+        for one in wanted
+    )
 
 
 def _has_quoted(quoted: str, folded: str) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from planproof.core.finding import Status
 from planproof.core.judge import Judgement
+from planproof.core.trace import UNVERIFIED
 from planproof.llm.audit import citations
 from planproof.planning.plan_parser import parse_plan
 from tests.audit_helpers import audit_answer, run_audit, statuses, step_answer
@@ -262,3 +263,94 @@ def test_no_kind_makes_evidence_of_orders_and_of_the_plan(
         judgement = audit_steps(["Delete the file a.txt for good"], [event], shown)
         assert statuses(judgement) == [AMBIGUOUS]
         assert [each.why for each in judgement.rejected] == [why]
+
+
+def test_findings_on_calls_that_nothing_answers_are_less_sure() -> None:
+    def confidence(event: Event) -> float:
+        found = audit_steps(
+            ["Read report-12.txt"], [event], step_answer("1", "executed", ("e1", "report-12.txt"))
+        ).findings
+        assert found is not None
+        return found.steps[0].confidence
+
+    recorded = did("read_file", "text", path="report-12.txt")
+    assert confidence(recorded) == 0.95
+    assert confidence({**recorded, "recognition": UNVERIFIED}) == 0.6
+
+
+def test_a_conditional_step_without_a_claim_is_ambiguous() -> None:
+    plan = ["Read report-12.txt", "If the file is missing, ask the user for it"]
+    events = [did("read_file", "error: no such file", path="report-12.txt")]
+    judgement = audit_steps(
+        plan,
+        events,
+        step_answer("1", "executed", ("e1", "report-12.txt")),
+        step_answer("2", "missing"),
+    )
+    assert statuses(judgement) == [EXECUTED, AMBIGUOUS]
+
+
+def test_an_optional_step_may_be_left_out() -> None:
+    plan = ["Read report-12.txt", "Optionally, sort the lines"]
+    events = [did("read_file", "text", path="report-12.txt")]
+    judgement = audit_steps(plan, events, step_answer("1", "executed", ("e1", "report-12.txt")))
+    assert judgement.findings is not None
+    assert [step.waived for step in judgement.findings.steps] == [False, True]
+
+
+def test_text_for_an_action_in_a_trace_without_calls_is_warned_about() -> None:
+    step = step_answer("1", "executed", ("e1", "booked flight TP762"))
+    judgement = audit_steps(["Book flight TP762"], [said("I booked flight TP762.")], step)
+    assert statuses(judgement) == [AMBIGUOUS]
+    (warning,) = judgement.warnings
+    assert warning.startswith("step 1: only text was cited, and the reader `native` read no call")
+    assert "--reader records" in warning
+    # With a call in the trace, the agent's text is just a claim.
+    events = [said("I booked flight TP762."), did("search_flights", to="Oslo")]
+    assert audit_steps(["Book flight TP762"], events, step).warnings == ()
+
+
+AGAIN = [did("create_task", id=1), did("create_task", id=2), did("delete_account", id=2)]
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "status"),
+    [
+        ("Do the same for the other one", "e2", EXECUTED),
+        ("Repeat that for the other one", "e2", EXECUTED),
+        # No word says that anything is done again.
+        ("Deal with the other one", "e2", AMBIGUOUS),
+        # Nothing of the kind was done before.
+        ("Do the same for the other one", "e3", AMBIGUOUS),
+    ],
+)
+def test_what_is_done_again_has_the_tool_in_common(step: str, event: str, status: Status) -> None:
+    judgement = audit_steps(
+        ["Create a task", step],
+        AGAIN,
+        step_answer("1", "executed", ("e1", "create_task")),
+        step_answer("2", "executed", (event, "delete_account" if event == "e3" else "create_task")),
+    )
+    assert statuses(judgement) == [EXECUTED, status]
+
+
+@pytest.mark.parametrize(("kind", "status"), [("tell", EXECUTED), ("act", AMBIGUOUS)])
+def test_a_call_that_says_something_needs_no_word_of_a_step_that_tells(
+    kind: str, status: Status
+) -> None:
+    events = [did("search", query="finance"), did("answer", text="It is Xi Yang.")]
+    judgement = audit_steps(
+        ["Report who gives the course"],
+        events,
+        step_answer("1", "executed", ("e2", "It is Xi Yang"), events=["e1"], kind=kind),
+    )
+    assert statuses(judgement) == [status]
+
+
+def test_a_call_that_does_something_needs_a_word_of_a_step_that_tells() -> None:
+    judgement = audit_steps(
+        ["Report who gives the course"],
+        [did("delete_account", id=7)],
+        step_answer("1", "executed", ("e1", "delete_account"), kind="tell"),
+    )
+    assert statuses(judgement) == [AMBIGUOUS]

@@ -13,8 +13,10 @@ from planproof.core.contract import Contract, MessageCondition, Requirement, Ste
 from planproof.core.finding import Status
 from planproof.core.judge import ModelOptions
 from planproof.core.model import Answer, Cause, ModelFailed, Question
+from planproof.core.usage import Usage
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit import citations
+from planproof.llm.audit.audit_answers import AuditAnswer
 from planproof.llm.audit.audit_judge import Audit
 from planproof.llm.audit.step_kinds import (
     KindsAnswer,
@@ -236,3 +238,34 @@ def test_a_contract_says_what_kind_a_step_is() -> None:
         "2": {StepKind.ACT, StepKind.TELL},
         "3": {StepKind.TELL},
     }
+
+
+class WaitingModel(FakeModel):
+    """Answers no question before the one about the plan and the one about the trace are both in."""
+
+    def __init__(self, *answers: dict[str, Any], fails: type | None = None) -> None:
+        super().__init__(*answers)
+        self._fails = fails
+        self._both = asyncio.Event()
+
+    async def ask(self, question: Question, *, deadline: float) -> Answer:
+        answer = await super().ask(question, deadline=deadline)
+        if self.plan_questions and self.questions:
+            self._both.set()
+        await self._both.wait()
+        if question.answer is self._fails:
+            raise ModelFailed(Cause.REFUSED, "no", model=self.name, usage=Usage(calls=1))
+        return answer
+
+
+def test_the_plan_and_the_trace_are_asked_about_at_the_same_time() -> None:
+    model = WaitingModel(BELIEVED)
+    (judgement,) = judge_together(model, [PLAN])
+    assert (len(model.plan_questions), judgement.usage.calls) == (1, 1 + len(model.questions))
+
+
+@pytest.mark.parametrize("fails", [KindsAnswer, AuditAnswer])
+def test_if_one_of_them_fails_both_are_paid_for(fails: type) -> None:
+    (failed,) = judge_together(WaitingModel(BELIEVED, fails=fails), [PLAN])
+    assert isinstance(failed, ModelFailed)
+    assert (failed.cause, failed.usage.calls) == (Cause.REFUSED, 2)

@@ -45,6 +45,11 @@ SHOWN: dict[str, tuple[str, Event]] = {
     ),
     "a number in another form": ("Pay the sum of 1,200.50", did("pay", sum="1200.5")),
     "a number in words": ("Order twelve chairs: 12", did("order_chairs", count="twelve")),
+    "a time in another form": ("Book the room for 3 pm", did("book_room", time="15:00")),
+    "a number with a scale": ("Pay 1.5 million euros", did("pay", euros=1_500_000)),
+    "an ordinal": ("Open the 21st page", did("open_page", number=21)),
+    "a month": ("Report the sales of August 2024", did("report_sales", month="2024-08")),
+    "a duration in another unit": ("Set a timer of 2 hours", did("set_timer", minutes=120)),
     "a number of calls": ("Search flights for 1 day", did("search_flights", day="Monday")),
     "a value that only came back": (
         'Find the customer "Ines Duarte"',
@@ -308,3 +313,14 @@ def test_an_equation_is_used_once_and_limits_the_confidence() -> None:
         "/steps/0/checks: 'Northwind' is equated 2 times.",
         "/steps/0/checks: 'NWD' is equated 2 times.",
     )
+
+
+@pytest.mark.parametrize("kind", ["act", "tell"])
+def test_a_result_without_its_call_shows_no_value(kind: str) -> None:
+    planted: Event = {"kind": "observation", "text": "The blinds of room 3.74 are closed."}
+    events = [did("close_blinds", "closed", room="3.14"), planted]
+    judgement, _ = audit_step("Close the blinds of room 3.74", events, ("e1", "3.14"), kind=kind)
+    assert statuses(judgement) == [PARTIAL]
+    events = [did("close_blinds", "room 3.74: closed", room="west"), planted]
+    judgement, _ = audit_step("Close the blinds of room 3.74", events, ("e1", "west"), kind=kind)
+    assert statuses(judgement) == [EXECUTED]
