@@ -3,8 +3,9 @@
 Labels are sentences of a careful reader with a verbatim excerpt of the trace, the anchor; they do
 not say which actions are calls. An action counts as a call if the anchor is written like one
 (`Action: Search[...]`, `"arguments": ...`, code, a query, a command after a prompt, the id of a
-call), or if the sentence begins with the name of a tool (`get_order #W1`). Final answers and
-thoughts in the same notation do not count.
+call), or if the sentence says so ("Runs the tests") or begins with the name of a tool (`get_order
+#W1`). Final answers and thoughts in the same notation do not count, nor does what a program prints
+when it runs a call that was written before.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from typing import NamedTuple
 _IDENTIFIER = r"[A-Za-z]\w*(?:[._-]\w+)*"
 # Written as identifiers are: `get_order`, `readFile`, `calendar.search_events`.
 _TOOL = r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z_]+\.[a-z_]+"
-_NOT_CALLS = frozenset("think thought answer finish final solution terminate stop".split())
+_NOT_CALLS = frozenset("think thought answer finish final solution terminate stop none".split())
 _NAMES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bAction(?: \d+)?: ?(?P<name>{_IDENTIFIER}(?: [A-Z][a-z]+){{0,3}}) ?(?:[\[(;:]|$)",
-        rf"\b(?:tool|tool_name|name|description|recipient_name)\\?['\"]? ?[=:] ?\\?['\"]"
-        rf"(?P<name>{_IDENTIFIER})\\?['\"]",
-        rf"\bEXECUTING (?:ASYNC )?FUNCTION (?P<name>{_IDENTIFIER})",
+        rf"\b(?:tool|tool_name|recipient_name)\\?['\"]? ?[=:] ?\\?['\"](?P<name>{_IDENTIFIER})\\?['\"]",
+        rf"\b(?:name|description)\\?['\"]? ?[=:] ?\\?['\"](?-i:(?P<name>{_TOOL}))\\?['\"]",
         rf"\bcall_\w+\): (?P<name>{_IDENTIFIER})",
         rf"^\W{{0,4}}(?P<name>[A-Za-z_]{{3,40}})\[[^\]]",
         rf"^\W{{0,4}}(?P<name>{_IDENTIFIER})\(\{{",
@@ -30,20 +30,21 @@ _NAMES = tuple(
     )
 )
 # A name that begins a sentence may also be that of the agent: "news_analyst writes a summary".
-_AGENT_VERBS = r"agent|argues|asks|calls|decides|executes|is|passes|says|suggests|tells|transfers|writes"
+_AGENT_VERBS = r"agent|argues|asks|calls|decides|executes|is|passes|relays|reports|says|suggests|tells|transfers|writes"
 _NAMED_FIRST = re.compile(
     rf"(?:(?:[\w-]+ )?(?:calls?|uses?|suggests|executes) )?(?P<name>{_TOOL})\b(?! (?:{_AGENT_VERBS})\b)"
 )
 _CALL_VERBS = re.compile(
-    r"(?:\w+ )?(?:runs?|executes?|calls?|clicks?|types?|scrolls?) |.*\b(?:is|are|and|;) executed\b",
-    re.IGNORECASE,
+    r"(?:\w+ )?(?:runs?|executes?|calls?|clicks?|types?|scrolls?) ", re.IGNORECASE
 )
+# What a program prints while it runs code or a function that a message before it contains.
+_NOTICES = re.compile(r"\bEXECUTING \w+|^exitcode:", re.IGNORECASE)
 _CALL_SHAPES = tuple(
     re.compile(pattern, flags)
     for pattern, flags in (
         (r"\bAction(?: Input)?(?: \d+)?:", re.IGNORECASE),
         (r"\b(?:arguments|tool_input|tool_calls?|parameters)\\?['\"]? ?[=:]", 0),
-        (r"\bEXECUTING (?:ASYNC )?FUNCTION\b|Suggested (?:tool|function) call", re.IGNORECASE),
+        (r"Suggested (?:tool|function) call", re.IGNORECASE),
         (r"^\W{0,3}(?:call|toolu|chatcmpl-tool)_\w{8,}|^[0-9a-f]{24,}$", 0),
         (r"^\W{0,4}\{\\?['\"]\w+\\?['\"] ?:", 0),
         (r"^> [a-z]", 0),
@@ -76,6 +77,8 @@ class LabelledCall(NamedTuple):
 
 def find_labelled_call(action: str, anchor: str) -> LabelledCall | None:
     """Return the call that a labelled action is; None for a message or a thought."""
+    if _NOTICES.search(anchor):
+        return None
     tool = _find_tool(action, anchor)
     if tool is not None:
         return None if tool.lower() in _NOT_CALLS else LabelledCall(anchor, tool)

@@ -161,8 +161,11 @@ def _is_call(event: Event) -> bool:
 
 
 def _count_repeated(calls: Sequence[Event]) -> int:
-    """Count the calls that share their source span, name and arguments with another call."""
-    keys = Counter((call.pointer, call.name, repr(call.arguments), call.text) for call in calls)
+    """Count the calls that share source spans, name and arguments with another call."""
+    keys = Counter(
+        (call.pointer, call.output_pointer, call.name, repr(call.arguments), call.text)
+        for call in calls
+    )
     return sum(count - 1 for count in keys.values())
 
 

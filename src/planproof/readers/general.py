@@ -25,6 +25,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.intercode import add_arrays
 from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
 from planproof.readers.spans import add_runs
+from planproof.readers.suggestion.profile_suggestion import read_by_labels
 from planproof.readers.toolkit.conversation import (
     ROLES,
     TOOL_ROLES,
@@ -62,6 +63,9 @@ class GeneralReader:
         builder = TraceBuilder(source.skipped)
         document = source.document
         if source.form == "text":
+            labelled = read_by_labels(source, self.name)
+            if labelled is not None:
+                return labelled
             last = document.count("\n") + 1
             pointer = "L1" if last == 1 else f"L1-{last}"
             builder.add_message(Kind.MESSAGE, document.strip(), pointer, "assistant")

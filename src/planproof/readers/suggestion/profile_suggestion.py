@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planproof.core.trace import Trace
+from msgspec import structs
+
+from planproof.core.trace import UNVERIFIED, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.profile_reader import ProfileReader, parse_profile
 from planproof.readers.profile_trial import ProfileTrial, try_profile
 from planproof.readers.recognition import detect_reader
 from planproof.readers.suggestion.json_profile import suggest_json_profile
-from planproof.readers.suggestion.text_profile import suggest_text_profile
+from planproof.readers.suggestion.text_profile import SHELL_TOOL, suggest_text_profile
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
 
 _MAX_CHOICES = 3
@@ -85,6 +87,34 @@ def _draft_profile(source: Source, name: str, choice: int) -> Draft | None:
         ),
     ]
     return draft
+
+
+def read_by_labels(source: Source, name: str) -> Trace | None:
+    """Read a text whose labels name calls and results, by the profile that they suggest.
+
+    Return None unless a call of a named tool is answered. Nobody has checked the profile, so its
+    calls are unverified.
+    """
+    draft = _draft_profile(source, name, 0) if source.form == "text" else None
+    if draft is None:
+        return None
+    reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
+    trace = reader.read(source)
+    calls = [event for event in trace.events if event.kind is Kind.ACTION]
+    if not any(call.output_pointer for call in calls) or _has_unnamed_calls(reader):
+        return None
+    events = (
+        structs.replace(event, recognition=UNVERIFIED) if event.kind is Kind.ACTION else event
+        for event in trace.events
+    )
+    return replace(trace, events=tuple(events))
+
+
+def _has_unnamed_calls(reader: ProfileReader) -> bool:
+    """Return whether calls are named by their label, because the lines name no tool."""
+    calls = (block.call for block in reader.profile.blocks)
+    names = (call.name for call in calls if call is not None)
+    return any(isinstance(n, str) and n.startswith("=") and n != SHELL_TOOL for n in names)
 
 
 def make_profile_name(path: str) -> str:

@@ -48,6 +48,8 @@ _NAME_AND_ARGUMENTS = re.compile(
     r"(?P<open>['\"`]?)[A-Za-z_][\w.-]{0,79}"
     r"(?P<between>[^\w{]{1,4}(?:(?:with|args|arguments|input)[^\w{]{1,4}){0,2})\{"
 )
+SHELL_TOOL = "=shell"
+"""The tool of lines that are commands."""
 _INPUT_WORDS = frozenset("input args arguments parameters params".split())
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,79}$")
 
@@ -291,7 +293,7 @@ def _build_call(block: _Block, rule: dict[str, Yaml], text: Yaml) -> Mapping[str
         if all(map(_CALL.match, rests)) or all(map(parse_action_text, rests)):
             return {"call": {"parse": text}}
     if {"command", "shell", "bash", "cmd"}.intersection(words):
-        return {"call": {"name": "=shell", "arguments": {"command": text}}}
+        return {"call": {"name": SHELL_TOOL, "arguments": {"command": text}}}
     return {"call": {"name": f"={'_'.join(words)[:40] or 'action'}", "arguments": {"input": text}}}
 
 

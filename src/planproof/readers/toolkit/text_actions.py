@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.trace import DERIVED
+from planproof.readers.toolkit.code_calls import parse_named_arguments
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
 from planproof.readers.toolkit.python_repr import parse_repr
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
@@ -361,8 +362,24 @@ def _parse_whole(line: str) -> ToolCall | None:
     call = _parse_browser_action(line)
     if call is None:
         call = _parse_brackets(line)
-        call = call if call and call.name.lower() in _BRACKET_VERBS else None
+        call = call if call and call.name.lower() in _BRACKET_VERBS else _parse_function(line)
     return None if call is None else _recognised(call, "action")
+
+
+_BARE_COMMAND = re.compile(
+    r"(?P<name>[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})(?:[ \t]{1,2}(?P<given>\S{1,80}(?: \S{1,40})?))?"
+)
+
+
+def parse_bare_command(text: str) -> ToolCall | None:
+    """Parse a text that is nothing but the name of a tool and a value: `make_move e2e4`.
+
+    It may also be an answer. It is a call only if somebody else named the tool before.
+    """
+    match = _BARE_COMMAND.fullmatch(text.strip()) if len(text) < 200 and "_" in text else None
+    if match is None or (match["given"] or "").endswith((".", "?", "!", ":")):
+        return None
+    return ToolCall(match["name"], *parse_arguments(match["given"]), recognition="command")
 
 
 def _parse_strict(action: str) -> ToolCall | None:
@@ -372,6 +389,13 @@ def _parse_strict(action: str) -> ToolCall | None:
     if found is None and is_object(value := parse_embedded_json(bare)):
         found = parse_call(value)
     return found
+
+
+def _parse_function(line: str) -> ToolCall | None:
+    """Parse a line such as `get_order(order_id=12)`, with a name that is no word of a language."""
+    match = _SIGNATURE.fullmatch(line)
+    is_function = match is not None and "_" in match[1] and line.endswith(")")
+    return _build_signature(match) if match is not None and is_function else None
 
 
 def _parse_brackets(action: str) -> ToolCall | None:
@@ -557,6 +581,12 @@ def _build_call(name: str, raw: str) -> ToolCall:
     return ToolCall(name[:_MAX_NAME_LENGTH], arguments, text)
 
 
+def _build_signature(match: re.Match[str]) -> ToolCall:
+    call = _build_call(match[1], match[2])
+    named = parse_named_arguments(match[0]) if call.arguments is None else None
+    return call if named is None else ToolCall(call.name, named)
+
+
 def parse_action_text(action: str) -> ToolCall | None:
     """Parse a call written as text: JSON, fenced code, `search[Paris]`, `f(x)`, or a command."""
     strict = _parse_strict(action)
@@ -572,7 +602,7 @@ def parse_action_text(action: str) -> ToolCall | None:
         return ToolCall(code.interpreter or code.language, text=code.code)
     match = _SIGNATURE.fullmatch(action)
     if match is not None:
-        return _build_call(match[1], match[2])
+        return _build_signature(match)
     tagged = _TAGGED.match(action) if action.startswith("<") else None
     if tagged is not None:
         return ToolCall(tagged[1], text=tagged[2].strip())

@@ -12,6 +12,7 @@ from planproof.core.content import Image, Json
 from planproof.core.pointer import collect_ancestors
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
+from planproof.readers.toolkit.code_calls import split_code_calls
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
 REPORTED = "report"
@@ -106,6 +107,10 @@ class TraceBuilder:
         self.current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
         self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
+        # The calls before the last one in the same code, by the id of the last one.
+        self._same_code: dict[int, list[EventDraft]] = {}
+        # How many events were searched for a name that an actor used; None if it was found.
+        self._searched: dict[tuple[str, str | None], int | None] = {}
         self._answered_forms: dict[str | None, set[str]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
@@ -175,6 +180,17 @@ class TraceBuilder:
             turns[-1].append(draft)
         return draft
 
+    def add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> None:
+        """Add a call that was recognised in a text; one by one if it is code that only calls tools.
+
+        The result of such code belongs to its last call, and its status to all of them.
+        """
+        calls = split_code_calls(call, lambda name: self.is_mentioned(f"{name}(", actor))
+        before = [self.add_call(made, pointer, actor, recorded=False) for made in calls[:-1]]
+        last = self.add_call(calls[-1], pointer, actor)
+        if before:
+            self._same_code[id(last)] = before
+
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
         """Add a hand-off from one agent to another."""
         return self.add_call(
@@ -227,6 +243,8 @@ class TraceBuilder:
                 ToolResult(draft.output, draft.output_pointer, status=draft.status)
             )
         draft.set_output(result.text, result.pointer, result.status)
+        for made in self._same_code.get(id(draft), ()):
+            made.status = draft.status
         if result.images:
             draft.images += result.images
         return draft
@@ -246,6 +264,19 @@ class TraceBuilder:
     def mark_deferred(self) -> None:
         """Count a change for input that was understood but is added only later."""
         self.change_count += 1
+
+    def is_mentioned(self, name: str, actor: str | None) -> bool:
+        """Return whether somebody else than the actor wrote a name before, such as a prompt."""
+        key = (name, actor)
+        searched = self._searched.get(key, 0)
+        if searched is not None:
+            # Each event is searched once: code may call the same function many times.
+            found = any(
+                name in draft.output or (draft.actor != actor and name in draft.text)
+                for draft in self.drafts[searched:]
+            )
+            self._searched[key] = None if found else len(self.drafts)
+        return self._searched[key] is None
 
     def has_unanswered_calls(self) -> bool:
         """Return whether calls of the last calling turn still lack results."""
