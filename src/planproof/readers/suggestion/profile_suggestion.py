@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from planproof.core.trace import UNVERIFIED, Kind, Trace
+from planproof.core.trace import UNVERIFIED, Event, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.profile_reader import ProfileReader, parse_profile
@@ -19,6 +19,7 @@ from planproof.readers.suggestion.text_profile import SHELL_TOOL, suggest_text_p
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
 
 _MAX_CHOICES = 3
+_TOOL = re.compile(r"[A-Za-z_][\w.\-]{0,79}")
 _UNNAMED = re.compile(r"[^a-z0-9]+")
 
 
@@ -92,7 +93,7 @@ def _draft_profile(source: Source, name: str, choice: int) -> Draft | None:
 def read_by_labels(source: Source, name: str) -> Trace | None:
     """Read a text whose labels name calls and results, by the profile that they suggest.
 
-    Return None unless a call of a named tool is answered. Nobody has checked the profile, so its
+    Return None unless a call of a named tool is answered or has named arguments. Nobody has checked the profile, so its
     calls are unverified.
     """
     draft = _draft_profile(source, name, 0) if source.form == "text" else None
@@ -101,13 +102,20 @@ def read_by_labels(source: Source, name: str) -> Trace | None:
     reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
     trace = reader.read(source)
     calls = [event for event in trace.events if event.kind is Kind.ACTION]
-    if not any(call.output_pointer for call in calls) or _has_unnamed_calls(reader):
+    is_answered = any(call.output_pointer or call.arguments or call.recognition for call in calls)
+    if not is_answered or not all(map(_names_tool, calls)) or _has_unnamed_calls(reader):
         return None
     events = (
         structs.replace(event, recognition=UNVERIFIED) if event.kind is Kind.ACTION else event
         for event in trace.events
     )
     return replace(trace, events=tuple(events))
+
+
+def _names_tool(call: Event) -> bool:
+    """Return False if the name of a call is just the first word of its text."""
+    name = call.name or ""
+    return _TOOL.fullmatch(name) is not None and not call.text.startswith(f"{name} ")
 
 
 def _has_unnamed_calls(reader: ProfileReader) -> bool:

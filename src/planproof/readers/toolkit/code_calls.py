@@ -8,7 +8,7 @@ from collections.abc import Callable
 from planproof.core.content import Json
 from planproof.core.json_values import is_object
 from planproof.readers.toolkit.python_repr import ParsedRepr, parse_repr
-from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 
 _MAX_LINES = 100
 _ASSIGNED = re.compile(r"[A-Za-z_]\w{0,80} ?= ?(?=[A-Za-z_])")
@@ -16,6 +16,17 @@ _PRINT = "print("
 _KEYWORD = re.compile(r"^[A-Za-z_]\w{0,80} ?= ?")
 _CONSTANTS = frozenset(("True", "False", "None"))
 _TYPE, _POSITIONAL = "@type", "@args"
+
+
+def parse_written_arguments(raw: str) -> tuple[Json, str]:
+    """Return arguments that an agent wrote: as a JSON value or a Python dictionary, or as text."""
+    arguments, text = parse_arguments(raw)
+    if arguments is None and text.lstrip().startswith("{"):
+        parsed = parse_repr(text.strip())
+        is_whole = parsed is not None and parsed.end == len(text.strip())
+        if parsed is not None and is_whole and is_object(parsed.value):
+            return parsed.value, ""
+    return arguments, text
 
 
 def parse_named_arguments(call: str) -> dict[str, Json] | None:

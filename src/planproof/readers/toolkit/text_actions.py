@@ -16,10 +16,10 @@ from typing import Literal, TypeAlias
 
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.trace import DERIVED
-from planproof.readers.toolkit.code_calls import parse_named_arguments
+from planproof.readers.toolkit.code_calls import parse_named_arguments, parse_written_arguments
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
 from planproof.readers.toolkit.python_repr import parse_repr
-from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
 
 SegmentKind: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
 
@@ -254,16 +254,19 @@ def _split_at(text: str, calls: list[tuple[int, int, ToolCall]]) -> list[Segment
 
 _INLINE_FENCE = re.compile(r"```[ \t]{0,4}+([^`\n]{1,2000}+)```")
 _CALL_WORDS = r"(?:tool|function)[ _]calls?|calling (?:tool|function)|(?:tool|function)[ _]use"
+# Without the word tool or function, the name must be quoted: "Calling `search` with {...}".
+_CALLING = r"(?:calling|invoking|using|executing|running)[ \t]{0,2}:?(?=[ \t]{0,2}[`'\"])"
 _CALL_LINE = re.compile(
-    rf"^[ \t>*\-]{{0,8}}(?:\[?(?:{_CALL_WORDS})\]?[ \t]{{0,4}}[:=]?|\[tool\])[ \t*`]{{0,4}}"
-    r"(?P<name>[A-Za-z_][\w.\-]{0,79})[ \t*`]{0,4}"
-    r"(?:with (?:args|arguments|input|params|parameters)[ \t]{0,4}[:=]?[ \t]{0,4})?"
+    rf"^[ \t>*\-]{{0,8}}(?:\[?(?:{_CALL_WORDS})\]?[ \t]{{0,4}}[:=]?|\[tool\]|{_CALLING})"
+    r"[ \t*`'\"]{0,4}(?P<name>[A-Za-z_][\w.\-]{0,79})[ \t*`'\"]{0,4}"
+    r"(?:with[ \t]{1,2}(?:(?:args|arguments|input|params|parameters)[ \t]{0,4}[:=]?[ \t]{0,4})?`?)?"
     r"(?P<given>[({].{0,20000})$",
     re.MULTILINE | re.IGNORECASE,
 )
 _RESULT_LINE = re.compile(
-    r"^[ \t>*\-]{0,8}\[?(?:(?:tool|function)[ _](?:result|output|response)s?)\]?"
-    r"(?:[ \t]{0,4}\(?[`']?(?P<name>[A-Za-z_][\w.\-]{0,79})[`']?\)?)?[ \t]{0,4}[:=][ \t]{0,4}",
+    r"^[ \t>*\-]{0,8}(?:\[(?:tool|function)[ _](?:result|output|response)s?\][ \t]{0,4}(?![:=(])"
+    r"|\[?(?:tool|function)[ _](?:result|output|response)s?\]?"
+    r"(?:[ \t]{0,4}\(?[`']?(?P<name>[A-Za-z_][\w.\-]{0,79})[`']?\)?)?[ \t]{0,4}[:=])[ \t]{0,4}",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -290,7 +293,8 @@ def parse_result_line(text: str) -> tuple[str | None, str] | None:
 
 def _split_call_lines(text: str) -> Iterator[Segment]:
     if not ("call" in text or "Call" in text or "ool use" in text or "[tool]" in text):
-        return
+        if not ("ing" in text and " with " in text):
+            return
     position = 0
     for match in _CALL_LINE.finditer(text):
         call = parse_call_line(match[0])
@@ -379,7 +383,7 @@ def parse_bare_command(text: str) -> ToolCall | None:
     match = _BARE_COMMAND.fullmatch(text.strip()) if len(text) < 200 and "_" in text else None
     if match is None or (match["given"] or "").endswith((".", "?", "!", ":")):
         return None
-    return ToolCall(match["name"], *parse_arguments(match["given"]), recognition="command")
+    return _recognised(_build_call(match["name"], match["given"] or ""), "command")
 
 
 def _parse_strict(action: str) -> ToolCall | None:
@@ -577,7 +581,7 @@ def _recognised(call: ToolCall, how: str) -> ToolCall:
 
 
 def _build_call(name: str, raw: str) -> ToolCall:
-    arguments, text = parse_arguments(raw)
+    arguments, text = parse_written_arguments(raw)
     return ToolCall(name[:_MAX_NAME_LENGTH], arguments, text)
 
 
