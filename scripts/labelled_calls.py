@@ -17,28 +17,34 @@ _IDENTIFIER = r"[A-Za-z]\w*(?:[._-]\w+)*"
 # Written as identifiers are: `get_order`, `readFile`, `calendar.search_events`.
 _TOOL = r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z_]+\.[a-z_]+"
 _NOT_CALLS = frozenset("think thought answer finish final solution terminate stop none".split())
+_QUOTED = r"\\?['\"]? ?[=:] ?\\?['\"]"
 _NAMES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bAction(?: \d+)?: ?(?P<name>{_IDENTIFIER}(?: [A-Z][a-z]+){{0,3}}) ?(?:[\[(;:]|$)",
-        rf"\b(?:tool|tool_name|recipient_name)\\?['\"]? ?[=:] ?\\?['\"](?P<name>{_IDENTIFIER})\\?['\"]",
-        rf"\b(?:name|description)\\?['\"]? ?[=:] ?\\?['\"](?-i:(?P<name>{_TOOL}))\\?['\"]",
+        rf"\b(?:tool|tool_name|recipient_name){_QUOTED}(?P<name>{_IDENTIFIER})\\?['\"]",
+        rf"\b(?:name|description){_QUOTED}(?-i:(?P<name>{_TOOL}))\\?['\"]",
         rf"\bcall_\w+\): (?P<name>{_IDENTIFIER})",
-        rf"^\W{{0,4}}(?P<name>[A-Za-z_]{{3,40}})\[[^\]]",
+        r"^\W{0,4}(?P<name>[A-Za-z_]{3,40})\[[^\]]",
         rf"^\W{{0,4}}(?P<name>{_IDENTIFIER})\(\{{",
         r"^<(?P<name>[a-z_]{3,40})>",
     )
 )
 # A name that begins a sentence may also be that of the agent: "news_analyst writes a summary".
-_AGENT_VERBS = r"agent|argues|asks|calls|decides|executes|is|passes|relays|reports|says|suggests|tells|transfers|writes"
+_AGENT_VERBS = "|".join(
+    "agent argues asks calls decides executes is passes relays reports says suggests tells "
+    "transfers writes".split()
+)
 _NAMED_FIRST = re.compile(
-    rf"(?:(?:[\w-]+ )?(?:calls?|uses?|suggests|executes) )?(?P<name>{_TOOL})\b(?! (?:{_AGENT_VERBS})\b)"
+    r"(?:(?:[\w-]+ )?(?:calls?|uses?|suggests|executes) )?"
+    rf"(?P<name>{_TOOL})\b(?! (?:{_AGENT_VERBS})\b)"
 )
 _CALL_VERBS = re.compile(
     r"(?:\w+ )?(?:runs?|executes?|calls?|clicks?|types?|scrolls?) ", re.IGNORECASE
 )
 # What a program prints while it runs code or a function that a message before it contains.
 _NOTICES = re.compile(r"\bEXECUTING \w+|^exitcode:", re.IGNORECASE)
+_PROGRAMS = "cd|ls|cat|grep|find|git|pip|curl|sed|mkdir|rm|cp|mv|touch|wc|echo"
 _CALL_SHAPES = tuple(
     re.compile(pattern, flags)
     for pattern, flags in (
@@ -52,10 +58,9 @@ _CALL_SHAPES = tuple(
         (r"^\W{0,4}(?:import|from) \w+|^\W{0,4}def \w+\(|\bprint\(", 0),
         (r"^\W{0,4}(?:\w+ ?= ?)?(?:\w+\.){0,4}\w+\((?:['\"\w]|\)$)", 0),
         (r"^[a-z_]\w* ?= ?[\w'\"\[{(]", 0),
-        (r"^\W{0,4}(?:cd|ls|cat|grep|find|git|pip|curl|sed|mkdir|rm|cp|mv|touch|wc|echo) [-\w/.'\"~]",
-         0),
+        (rf"^\W{{0,4}}(?:{_PROGRAMS}) [-\w/.'\"~]", 0),
     )
-)  # fmt: skip
+)
 
 
 class LabelledCall(NamedTuple):

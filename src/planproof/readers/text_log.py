@@ -15,7 +15,6 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.markdown_chat import is_markdown_chat
 from planproof.readers.profile_reader import is_claimed_by_profile
 from planproof.readers.record_counts import count_text_lines
-from planproof.readers.suggestion.profile_suggestion import read_by_labels
 from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import (
     PointerFactory,
@@ -71,9 +70,7 @@ class TextLogReader:
             builder.skip(log.repeat, "the log repeats from here on")
         lines, read = _add_events(builder, log.lines, log.pointer_for)
         trace = builder.build(self.name)
-        if not any(event.kind is Kind.ACTION for event in trace.events):
-            trace = read_by_labels(source, self.name) or trace
-        return trace if trace.record_counts else replace(trace, record_counts=count_text_lines(trace.events, lines, read))
+        return replace(trace, record_counts=count_text_lines(trace.events, lines, read))
 
 
 class _Log(NamedTuple):

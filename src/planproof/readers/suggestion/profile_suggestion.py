@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,14 +12,17 @@ from msgspec import structs
 from planproof.core.trace import UNVERIFIED, Event, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
+from planproof.readers.profile import Rule
 from planproof.readers.profile_reader import ProfileReader, parse_profile
 from planproof.readers.profile_trial import ProfileTrial, try_profile
 from planproof.readers.recognition import detect_reader
 from planproof.readers.suggestion.json_profile import suggest_json_profile
-from planproof.readers.suggestion.text_profile import SHELL_TOOL, suggest_text_profile
+from planproof.readers.suggestion.text_profile import suggest_text_profile
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
 
 _MAX_CHOICES = 3
+# What runs a command or code that names no tool.
+_PROGRAMS = ("=shell", "=code", "=python", "=bash", "=sql")
 _TOOL = re.compile(r"[A-Za-z_][\w.\-]{0,79}")
 _UNNAMED = re.compile(r"[^a-z0-9]+")
 
@@ -90,21 +94,30 @@ def _draft_profile(source: Source, name: str, choice: int) -> Draft | None:
     return draft
 
 
-def read_by_labels(source: Source, name: str) -> Trace | None:
-    """Read a text whose labels name calls and results, by the profile that they suggest.
+def read_by_shape(source: Source, name: str) -> Trace | None:
+    """Read a source by the profile that is suggested for it, without anybody having checked it.
 
-    Return None unless a call of a named tool is answered or has named arguments. Nobody has checked the profile, so its
-    calls are unverified.
+    Return None unless all calls name a tool and one of them is answered or has named arguments.
+    The calls are unverified.
     """
-    draft = _draft_profile(source, name, 0) if source.form == "text" else None
-    if draft is None:
-        return None
-    reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
-    trace = reader.read(source)
-    calls = [event for event in trace.events if event.kind is Kind.ACTION]
-    is_answered = any(call.output_pointer or call.arguments or call.recognition for call in calls)
-    if not is_answered or not all(map(_names_tool, calls)) or _has_unnamed_calls(reader):
-        return None
+    for choice in range(_MAX_CHOICES):
+        draft = _draft_profile(source, name, choice)
+        if draft is None:
+            break
+        reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
+        trace = reader.read(source)
+        calls = [event for event in trace.events if event.kind is Kind.ACTION]
+        is_called = any(c.output_pointer or c.arguments or c.recognition for c in calls)
+        if (
+            is_called
+            and all(map(_names_tool, calls))
+            and not _has_unnamed_calls((*reader.profile.blocks, *reader.profile.rules))
+        ):
+            return _mark_unverified(trace)
+    return None
+
+
+def _mark_unverified(trace: Trace) -> Trace:
     events = (
         structs.replace(event, recognition=UNVERIFIED) if event.kind is Kind.ACTION else event
         for event in trace.events
@@ -118,11 +131,17 @@ def _names_tool(call: Event) -> bool:
     return _TOOL.fullmatch(name) is not None and not call.text.startswith(f"{name} ")
 
 
-def _has_unnamed_calls(reader: ProfileReader) -> bool:
-    """Return whether calls are named by their label, because the lines name no tool."""
-    calls = (block.call for block in reader.profile.blocks)
-    names = (call.name for call in calls if call is not None)
-    return any(isinstance(n, str) and n.startswith("=") and n != SHELL_TOOL for n in names)
+def _has_unnamed_calls(rules: Iterable[Rule]) -> bool:
+    """Return whether calls are named by their label or type, because they name no tool."""
+    for rule in rules:
+        call = rule.call
+        if call is not None and (
+            call.arguments == "." or (str(call.name).startswith("=") and call.name not in _PROGRAMS)
+        ):
+            return True
+        if _has_unnamed_calls((*rule.rules, *rule.read, *getattr(rule, "blocks", ()))):
+            return True
+    return False
 
 
 def make_profile_name(path: str) -> str:

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
 from planproof.readers.suggestion.json_profile import Certainty, join_rules, suggest_rules
+from planproof.readers.suggestion.line_shape import LineShape, escape_braces, read_shape
 from planproof.readers.suggestion.record_shape import (
     RecordKind,
     classify_words,
@@ -28,33 +28,11 @@ _MOST = 0.8
 _DETECT_LINES = 400
 _MAX_BLOCKS = 24
 _MAX_OTHERS = 6
-_TIME = re.compile(
-    r"(?P<open>[\[(]?)(?:(?P<day>\d{4}-\d\d-\d\d)(?P<gap>[T ]))?\d\d:\d\d(?::\d\d)?[\d.,:+Z-]{0,12}"
-    r"(?P<close>[\])]?)(?P<after>\s{1,3}(?:[-|]\s{1,3})?)"
-)
-_WORDS = r"(?P<label>[A-Za-z][A-Za-z_-]{0,24}(?: [A-Za-z_-]{1,20}){0,4})(?P<number> ?#?\d{1,6})?"
-_LEVEL = re.compile(
-    r"(?P<open>[\[|]?\s?)(?:DEBUG|INFO|WARN|WARNING|ERROR)(?P<close>\]?:?\s{1,8}(?:[-|]\s)?)"
-)
-_MARK = r"(?P<mark>(?:(?:[^\w\s\[({\"'`<]{1,3}|<{2,3})\s?){0,2})"
-_LABEL = re.compile(rf"{_MARK}{_WORDS}(?P<colon>:)(?=\s|$)")
-_BRACKET = re.compile(rf"(?P<mark>\[){_WORDS}(?P<colon>\]:?)(?=\s|$)")
-_HEADING = re.compile(
-    rf"(?P<mark>#{{1,6}} |[=*_~-]{{2,80}} ?){_WORDS}(?P<colon>:?)(?P<end>(?: ?[=*_~-]{{2,80}})?)$"
-)
-_BOX = re.compile(
-    rf"(?P<open>[╭┏┌╔])(?P<fill>[─━═])(?P=fill){{0,200}} (?P<mark>(?:[^\w\s]{{1,3}} )?){_WORDS}"
-    r"(?P<detail>[^─━═]{0,40}) (?P=fill){1,200}(?P<close>[╮┓┐╗]?)$"
-)
-_BOX_ENDS = dict(zip("╭┏┌╔", "╰┗└╚", strict=True))
-_PROMPT = re.compile(r"(?P<mark>\$|>>>|%) (?=\S)")
 _CALL = re.compile(r"(?P<name>[A-Za-z_][\w.-]{0,79})\(.{0,400}\)$")
 _NAME_AND_ARGUMENTS = re.compile(
     r"(?P<open>['\"`]?)[A-Za-z_][\w.-]{0,79}"
     r"(?P<between>[^\w{]{1,4}(?:(?:with|args|arguments|input)[^\w{]{1,4}){0,2})\{"
 )
-SHELL_TOOL = "=shell"
-"""The tool of lines that are commands."""
 _STEP_WORDS = frozenset("step iteration round turn cycle loop".split())
 _CALLING_WORDS = frozenset("calling invoking using running executing call calls use uses".split())
 _CALL_LIST_WORDS = frozenset("tool tools function functions call calls".split())
@@ -66,20 +44,11 @@ _INPUT_WORDS = frozenset("input args arguments parameters params".split())
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,79}$")
 
 
-class _Shape(NamedTuple):
-    """The shape of a line: the pattern of what comes before the text, and its label."""
-
-    pattern: str
-    label: str
-    is_heading: bool
-    until: str = ""
-
-
 @dataclass(slots=True, eq=False)
 class _Block:
     """The lines of one shape: the rest of each, the lines below it, and the shape before it."""
 
-    shape: _Shape
+    shape: LineShape
     first: int
     rests: list[str] = field(default_factory=list[str])
     below: list[list[str]] = field(default_factory=list[list[str]])
@@ -96,6 +65,11 @@ class _Block:
         heads = [""] * self.count if is_below else self.rests
         texts = ("\n".join([head, *below]) for head, below in zip(heads, self.below, strict=True))
         return [value for text in texts if (value := parse_embedded_json(text)) is not None]
+
+    def join_texts(self) -> list[str]:
+        """Return the text of each block: what follows the label, and the lines below it."""
+        pairs = zip(self.rests, self.below, strict=True)
+        return ["\n".join([head, *below]) for head, below in pairs]
 
     def count_after(self, kind: RecordKind) -> int:
         """Return how many of these lines come right after a block of a kind."""
@@ -123,7 +97,7 @@ def suggest_text_profile(text: str, draft: Draft) -> Counter[Certainty]:
         first = next((line for line in text.splitlines() if line.strip()), "x").strip()[:30]
         rules = [
             Commented(
-                {"line": f"{_escape(first).rstrip()}{{rest}}", "message": "rest"},
+                {"line": f"{escape_braces(first).rstrip()}{{rest}}", "message": "rest"},
                 "No recurring labels, rules or brackets were found. Replace this by your own.",
             )
         ]
@@ -146,9 +120,9 @@ def _find_blocks(text: str) -> list[_Block]:
     """Return the blocks whose shape recurs, or has a label with a known word."""
     head = "\n".join(line[:_LONGEST] for line in text.split("\n", _MAX_LINES)[:_MAX_LINES])
     lines = [line for _, line in split_lines(head, {})]
-    shapes = [_read_shape(line[:_MAX_LINE].strip()) for line in lines]
+    shapes = [read_shape(line[:_MAX_LINE].strip()) for line in lines]
     counts = Counter(shape for shape, _ in shapes if shape is not None)
-    found: dict[_Shape, _Block] = {}
+    found: dict[LineShape, _Block] = {}
     previous: _Block | None = None
     current: _Block | None = None
     for number, (line, (shape, rest)) in enumerate(zip(lines, shapes, strict=True), 1):
@@ -213,54 +187,6 @@ def _is_notice(block: _Block) -> bool:
     return is_step or is_notice(words) or not block.shape.label
 
 
-def _read_shape(line: str) -> tuple[_Shape | None, str]:
-    """Return the shape of a line and the text after what makes it up."""
-    if not line:
-        return None, ""
-    start, prefix = 0, ""
-    time = _TIME.match(line)
-    if time is not None:
-        start = time.end()
-        between = "{date:word} {time:word}" if time["gap"] == " " else "{time:word}"
-        prefix = f"{time['open']}{between}{time['close']}{time['after']}"
-    level = _LEVEL.match(line, start)
-    if level is not None:
-        start = level.end()
-        prefix += f"{level['open']}{{level:word}}{level['close']}"
-    box = _BOX.match(line, start)
-    if box is not None:
-        head = f"{prefix}{box['open']}{{left:rule}} {_escape(box['mark'])}{box['label']}"
-        head += f"{{detail}} {box['fill']}{{right:rule}}{box['close']}"
-        until = f"{_BOX_ENDS[box['open']]}{{more}}"
-        return _Shape(head, box["label"], is_heading=True, until=until), ""
-    for pattern in (_HEADING, _BRACKET, _LABEL):
-        match = pattern.match(line, start)
-        if match is None:
-            continue
-        number = (match["number"] or "").rstrip("0123456789")
-        head = f"{prefix}{_escape(match['mark'])}{match['label']}"
-        head += f"{number + '{n:number}' if match['number'] else ''}{match['colon']}"
-        is_heading = pattern is _HEADING
-        end = _escape(match["end"]) if is_heading else ""
-        return _Shape(f"{head}{end}", match["label"], is_heading), line[match.end() :].strip()
-    prompt = _PROMPT.match(line, start)
-    if prompt is not None:
-        return _Shape(f"{prefix}{prompt['mark']}", "command", is_heading=False), line[
-            prompt.end() :
-        ]
-    if time is not None:
-        # Without a label, the digits of the time are what tells these lines from others.
-        mark = "-" if time["day"] else ":"
-        digits = prefix.replace("{", f"{{first:number}}{mark}{{", 1)
-        return _Shape(digits.rstrip(), "", is_heading=False), ""
-    return None, ""
-
-
-def _escape(text: str) -> str:
-    """Return literal text for a pattern: braces would begin a field."""
-    return text.replace("{", " ").replace("}", " ")
-
-
 def _classify(label: str) -> RecordKind | None:
     words = split_words(label)
     kind = None if words[-1:] == ["id"] else classify_words(words)
@@ -316,9 +242,8 @@ def _build_block(block: _Block, known: Sequence[_Block]) -> Commented:
 
 def _build_message(block: _Block, text: Yaml) -> Yaml:
     """Return the message of a block: who speaks, and whether there are calls in what is said."""
-    said = ("\n".join([head, *below]) for head, below in zip(block.rests, block.below, strict=True))
     fields: dict[str, Yaml] = {"text": text}
-    if any(has_call(split_segments(given.strip())) for given in said):
+    if any(has_call(split_segments(given.strip())) for given in block.join_texts()):
         fields["actions"] = "true"
     if "agent" in split_words(block.shape.label)[1:]:
         fields["actor"] = f"={block.shape.label}"
@@ -327,7 +252,9 @@ def _build_message(block: _Block, text: Yaml) -> Yaml:
 
 def _has_dictionaries(block: _Block) -> bool:
     """Return whether the values after a label are dictionaries as Python prints them."""
-    opening = ("\n".join([head, *below]) for head, below in zip(block.rests, block.below, strict=True))
+    opening = (
+        "\n".join([head, *below]) for head, below in zip(block.rests, block.below, strict=True)
+    )
     return any(given.lstrip().startswith("{'") for given in opening)
 
 
@@ -376,7 +303,7 @@ def _build_call(
     if named and not rests and _CALL_LIST_WORDS.issuperset(words):
         return {"single": "true", "ignore": "a heading above calls"}
     if {"command", "shell", "bash", "cmd"}.intersection(words):
-        return {"call": {"name": SHELL_TOOL, "arguments": {"command": text}}}
+        return {"call": {"name": "=shell", "arguments": {"command": text}}}
     return {"call": {"name": f"={'_'.join(words)[:40] or 'action'}", "arguments": {"input": text}}}
 
 
@@ -387,7 +314,9 @@ def _build_call_list(block: _Block) -> Mapping[str, Yaml] | None:
     calls = [item for item in items if item is not None and _CALL.match(item["call"])]
     if calls and len(calls) == len(below):
         marks = sorted({item["mark"] for item in calls})
-        return {"blocks": [{"line": [f"{mark} {{text}}" for mark in marks], "call": {"parse": "text"}}]}
+        return {
+            "blocks": [{"line": [f"{mark} {{text}}" for mark in marks], "call": {"parse": "text"}}]
+        }
     return None
 
 

@@ -69,7 +69,11 @@ def _parse_line(line: str) -> ToolCall | None:
     if parsed is None or not is_object(value) or not text.endswith(")"):
         return None
     name = value.get(_TYPE)
-    if not isinstance(name, str) or not text.startswith(f"{name}(") or not _is_constant(parsed, text):
+    if (
+        not isinstance(name, str)
+        or not text.startswith(f"{name}(")
+        or not _is_constant(parsed, text)
+    ):
         return None
     return ToolCall(name, parse_named_arguments(text), text)
 

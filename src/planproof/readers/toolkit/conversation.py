@@ -41,7 +41,7 @@ USER_ROLES = frozenset(("user", "human", "humanmessage", "customer", "user_proxy
 AGENT_ROLES = frozenset(("assistant", "ai", "aimessage", "aimessagechunk", "model", "agent", "gpt"))
 TOOL_ROLES = frozenset(
     "tool function toolmessage functionmessage tool_result toolresult observation "
-    "environment".split()
+    "environment env".split()
 )
 SYSTEM_ROLES = frozenset(("system", "developer", "systemmessage"))
 ROLES = USER_ROLES | AGENT_ROLES | TOOL_ROLES | SYSTEM_ROLES

@@ -292,9 +292,9 @@ def parse_result_line(text: str) -> tuple[str | None, str] | None:
 
 
 def _split_call_lines(text: str) -> Iterator[Segment]:
-    if not ("call" in text or "Call" in text or "ool use" in text or "[tool]" in text):
-        if not ("ing" in text and " with " in text):
-            return
+    is_named = "call" in text or "Call" in text or "ool use" in text or "[tool]" in text
+    if not is_named and not ("ing" in text and " with " in text):
+        return
     position = 0
     for match in _CALL_LINE.finditer(text):
         call = parse_call_line(match[0])
@@ -371,7 +371,8 @@ def _parse_whole(line: str) -> ToolCall | None:
 
 
 _BARE_COMMAND = re.compile(
-    r"(?P<name>[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})(?:[ \t]{1,2}(?P<given>\S{1,80}(?: \S{1,40})?))?"
+    r"(?P<name>[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})"
+    r"(?:[ \t]{1,2}(?P<given>\S{1,80}(?: \S{1,40})?))?"
 )
 
 
