@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from planproof.core.trace import UNVERIFIED, Event, Kind, Trace
+from planproof.core.trace import UNVERIFIED, Event, Kind, SkippedPart, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.profile import Rule
@@ -19,6 +19,8 @@ from planproof.readers.recognition import detect_reader
 from planproof.readers.suggestion.json_profile import suggest_json_profile
 from planproof.readers.suggestion.text_profile import suggest_text_profile
 from planproof.readers.suggestion.yaml_writer import Draft, write_draft
+from planproof.readers.toolkit.entries import point_to_lines
+from planproof.readers.toolkit.text_actions import find_run_start
 
 _MAX_CHOICES = 3
 # What runs a command or code that names no tool.
@@ -100,6 +102,7 @@ def read_by_shape(source: Source, name: str) -> Trace | None:
     Return None unless all calls name a tool and one of them is answered or has named arguments.
     The calls are unverified.
     """
+    source, examples = _blank_examples(source)
     for choice in range(_MAX_CHOICES):
         draft = _draft_profile(source, name, choice)
         if draft is None:
@@ -113,8 +116,19 @@ def read_by_shape(source: Source, name: str) -> Trace | None:
             and all(map(_names_tool, calls))
             and not _has_unnamed_calls((*reader.profile.blocks, *reader.profile.rules))
         ):
-            return _mark_unverified(trace)
+            return _mark_unverified(replace(trace, skipped=(*examples, *trace.skipped)))
     return None
+
+
+def _blank_examples(source: Source) -> tuple[Source, tuple[SkippedPart, ...]]:
+    """Return a text without a prompt with examples: its lines are blank, so that others stay."""
+    lines: list[str] = source.document.split("\n") if source.form == "text" else []
+    start = find_run_start(lines)
+    if not start:
+        return source, ()
+    document = "\n".join([*[""] * start, *lines[start:]])
+    skipped = SkippedPart(point_to_lines(1, start), "a prompt with examples")
+    return replace(source, document=document), (skipped,)
 
 
 def _mark_unverified(trace: Trace) -> Trace:

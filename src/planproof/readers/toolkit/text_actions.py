@@ -43,7 +43,7 @@ _CHILD = re.compile(r"<([a-z_]{1,40})>")
 _PROGRESS = "task_progress"
 _PARAMETER = re.compile(r"<parameter(?:=|\s+name=\")([\w.\-]{1,80})\"?>")
 _LABEL = re.compile(
-    r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Act|Observation|Obs|Final Answer)"
+    r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Act|Observation|Obs|Final Answer|Answer)"
     r"(?:[ \t]{0,4}\d{1,4})?[ \t]{0,4}(?::[ \t*]{0,8}|(?<=\d)[ \t]{0,4}$)",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -52,6 +52,7 @@ _LABEL_KINDS: dict[str, SegmentKind] = {
     "Observation": "result",
     "Thought": "thought",
     "Final Answer": "answer",
+    "Answer": "answer",
 }
 _LABEL_PARTNERS = frozenset(("Thought", "Action Input", "Observation"))
 _SIGNATURE = re.compile(r"([\w.\-]{1,80})[ \t]?[\[(](.*)[\])]", re.DOTALL)
@@ -179,8 +180,7 @@ def _split_labels(text: str) -> Iterator[Segment]:
     # Searching for plain words first takes a tenth of the time, and many texts have none.
     if not ("Action" in text or "action:" in text or "ACTION" in text or "Act " in text):
         return
-    labels = list(_LABEL.finditer(text))
-    names = [_LABEL_NAMES.get(name := match["label"].title(), name) for match in labels]
+    labels, names = _find_labels(text)
     if "Action" not in names:
         return
     # "Action:" alone occurs in many reports; with another label it is a call.
@@ -210,6 +210,18 @@ def _split_labels(text: str) -> Iterator[Segment]:
                 yield Segment(match.start(), end)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
             yield Segment(match.end(), end, _LABEL_KINDS.get(names[index], "prose"))
+
+
+def _find_labels(text: str) -> tuple[list[re.Match[str]], list[str]]:
+    labels: list[re.Match[str]] = []
+    names: list[str] = []
+    for match in _LABEL.finditer(text):
+        name = _LABEL_NAMES.get(told := match["label"].title(), told)
+        # Observations have lines such as "Answer: 42" too; the agent answers after a thought.
+        if name != "Answer" or names[-1:] == ["Thought"]:
+            labels.append(match)
+            names.append(name)
+    return labels, names
 
 
 def _is_ok(answer: str) -> bool:
