@@ -31,7 +31,7 @@ def parse_written_arguments(raw: str) -> tuple[Json, str]:
 
 def parse_named_arguments(call: str) -> dict[str, Json] | None:
     """Return the arguments of a call such as `f(x=1, y="a")`; None unless all have names."""
-    parsed = parse_repr(call)
+    parsed = parse_repr(call) if call.endswith(")") else None
     value = parsed.value if parsed is not None and parsed.end == len(call) else None
     if not is_object(value) or _TYPE not in value or _POSITIONAL in value:
         return None
