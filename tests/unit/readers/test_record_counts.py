@@ -67,6 +67,24 @@ UNREAD: dict[str, Any] = {
         {"type": "item.done", "item": {"type": "file_edit", "diff": "- old line\n+ new line"}},
         {"type": "item.done", "item": {"type": "agent_note", "note": "It is all done."}},
     ),
+    "calls beside the message": {
+        "steps": [
+            {"source": "user", "message": "List the files"},
+            {"source": "agent", "message": "I list them.", "calls": [CALL]},
+            {"source": "agent", "message": "There is one."},
+        ]
+    },
+    "calls among the parts": [
+        *_chat("List the files"),
+        {
+            "role": "assistant",
+            "parts": [
+                {"type": "text", "text": "I list them."},
+                {"type": "tool-shell", "state": "done", "given": {"command": "ls"}},
+                {"type": "text", "text": "There is one file."},
+            ],
+        },
+    ],
     "commands that look like messages": _lines(
         {"source": "user", "type": "input", "content": "List the files"},
         {"source": "model", "type": "RUN_COMMAND", "content": "Output: a.txt and b.txt"},
@@ -98,24 +116,6 @@ READ: dict[str, Any] = {
         ],
         "copy": [{"said": "List the files"}, CALL],
     },
-    "calls beside the message": {
-        "steps": [
-            {"source": "user", "message": "List the files"},
-            {"source": "agent", "message": "I list them.", "calls": [CALL]},
-            {"source": "agent", "message": "There is one."},
-        ]
-    },
-    "calls among the parts": [
-        *_chat("List the files"),
-        {
-            "role": "assistant",
-            "parts": [
-                {"type": "text", "text": "I list them."},
-                {"type": "tool-shell", "state": "done", "given": {"command": "ls"}},
-                {"type": "text", "text": "There is one file."},
-            ],
-        },
-    ],
     "records of the program between those of the agent": _lines(
         {"type": "session.start", "id": "7", "time": 1},
         {"kind_of": "step", "number": 1},

@@ -99,8 +99,8 @@ def _draft_profile(source: Source, name: str, choice: int) -> Draft | None:
 def read_by_shape(source: Source, name: str) -> Trace | None:
     """Read a source by the profile that is suggested for it, without anybody having checked it.
 
-    Return None unless all calls name a tool and one of them is answered or has named arguments.
-    The calls are unverified.
+    Return None unless all calls name a tool and one of them is answered; in a text, where only
+    words are trusted, named arguments are enough. The calls are unverified.
     """
     source, examples = _blank_examples(source)
     for choice in range(_MAX_CHOICES):
@@ -110,7 +110,10 @@ def read_by_shape(source: Source, name: str) -> Trace | None:
         reader = ProfileReader(parse_profile(write_draft(draft), name="the suggested profile"))
         trace = reader.read(source)
         calls = [event for event in trace.events if event.kind is Kind.ACTION]
-        is_called = any(c.output_pointer or c.arguments or c.recognition for c in calls)
+        is_called = any(
+            call.output_pointer or (source.form == "text" and (call.arguments or call.recognition))
+            for call in calls
+        )
         if (
             is_called
             and all(map(_names_tool, calls))
