@@ -8,6 +8,7 @@ counted if they were read as a call of their own, and, where the label names a t
 has its name. Of `val` only totals are shown.
 
     python -m scripts.reading_quality [val|train] [--list SOURCE]
+    python -m scripts.reading_quality --write-docs     measure both, write the tables into docs
 
 The columns: traces read well, actions found, labelled calls that were read as calls, calls that
 were read with the tool's name, all calls read, traces that were not understood.
@@ -28,7 +29,7 @@ from planproof.errors import PlanproofError
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.record_counts import explain_not_understood
-from scripts import bench
+from scripts import bench, quality_tables
 from scripts.labelled_calls import LabelledCall, find_labelled_call
 
 AGENT_KINDS = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
@@ -206,7 +207,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("split", nargs="?", choices=bench.V2_SPLITS, default="train")
     parser.add_argument("--list", metavar="SOURCE", help="single traces of a source of train")
+    parser.add_argument("--write-docs", action="store_true", help="write the tables into docs")
     options = parser.parse_args(arguments)
+    if options.write_docs:
+        found = {split: summarize_by_source(measure_split(split)) for split in bench.V2_SPLITS}
+        for page in quality_tables.write_pages(quality_tables.build_reading_tables(found)):
+            print(f"{page} written")
+        return 0
     if options.list is not None and options.split != "train":
         parser.error("nobody reads the traces of val")
     readings = measure_split(options.split)

@@ -92,7 +92,7 @@ class Speakers:
         self.flush()
         caller, self._caller = self._caller, ""
         if caller and caller != who:
-            # Whoever speaks next answers a turn that is nothing but a call.
+            # A turn that is nothing but a call is answered by the next speaker.
             self._builder.add_result(ToolResult(text.strip(), whole, actor=who))
             return
         if role in TOOL_ROLES:
