@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +18,8 @@ from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
 REPORTED = "report"
 """The recognition of what a program reports that it did, with what it then saw."""
+# A function, or a name with an underscore, which no word of a language has.
+_NAME = re.compile(r"\b[A-Za-z_]\w{0,80}\(|\b[a-z][a-z0-9]{0,40}_\w{1,80}")
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
 
 
@@ -109,8 +112,9 @@ class TraceBuilder:
         self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
         # The calls before the last one in the same code, by the id of the last one.
         self._same_code: dict[int, list[EventDraft]] = {}
-        # How many events were searched for a name that an actor used; None if it was found.
-        self._searched: dict[tuple[str, str | None], int | None] = {}
+        # Who mentioned the names of functions and tools, and how many events were searched.
+        self._mentions: dict[str, set[str | None]] = {}
+        self._searched = 0
         self._answered_forms: dict[str | None, set[str]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
@@ -266,17 +270,21 @@ class TraceBuilder:
         self.change_count += 1
 
     def is_mentioned(self, name: str, actor: str | None) -> bool:
-        """Return whether somebody else than the actor wrote a name before, such as a prompt."""
-        key = (name, actor)
-        searched = self._searched.get(key, 0)
-        if searched is not None:
-            # Each event is searched once: code may call the same function many times.
-            found = any(
-                name in draft.output or (draft.actor != actor and name in draft.text)
-                for draft in self.drafts[searched:]
-            )
-            self._searched[key] = None if found else len(self.drafts)
-        return self._searched[key] is None
+        """Return whether somebody else than the actor wrote a name before, such as a prompt.
+
+        With a parenthesis at its end, the name must be that of a function: `goto(`.
+        """
+        # Each text is searched once, for all names.
+        for draft in self.drafts[self._searched :]:
+            self._note_names(draft.text, draft.actor)
+            self._note_names(draft.output, None)
+        self._searched = len(self.drafts)
+        return any(by != actor for by in self._mentions.get(name, ()))
+
+    def _note_names(self, text: str, actor: str | None) -> None:
+        for name in set(_NAME.findall(text)):
+            for form in {name, name.removesuffix("(")}:
+                self._mentions.setdefault(form, set()).add(actor)
 
     def has_unanswered_calls(self) -> bool:
         """Return whether calls of the last calling turn still lack results."""
