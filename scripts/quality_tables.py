@@ -75,10 +75,7 @@ def build_tables(figures: dict[str, Any]) -> dict[str, str]:
             "train-outcomes": _build_outcome_table(train["outcomes"]),
         }
     if "reading" in figures:
-        table_by_name |= {
-            f"reading-{split}": _build_reading_table(by_source)
-            for split, by_source in figures["reading"].items()
-        }
+        table_by_name |= build_reading_tables(figures["reading"])
     if "first_bench" in figures:
         first = figures["first_bench"]
         table_by_name |= {
@@ -141,10 +138,16 @@ def _format_cell(cell: object) -> str:
     return f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
+def build_reading_tables(by_split: dict[str, dict[str, dict[str, int]]]) -> dict[str, str]:
+    """Return the tables about reading, by their names in the docs."""
+    return {f"reading-{split}": _build_reading_table(found) for split, found in by_split.items()}
+
+
 def _build_reading_table(by_source: dict[str, dict[str, int]]) -> str:
-    """Return how many labelled actions of each source have their event."""
+    """Return how many labelled actions of each source have their event, and how it was read."""
+    header = ["source", "traces", "read well", "actions", "found", "share"]
     return build_markdown_table(
-        ["source", "traces", "read well", "actions", "found", "share", "calls read"],
+        [*header, "labelled calls", "read as calls", "tools named", "right name", "calls read"],
         (
             [
                 f"**{source}**" if source == "all" else source,
@@ -153,6 +156,10 @@ def _build_reading_table(by_source: dict[str, dict[str, int]]) -> str:
                 row["actions"],
                 row["found"],
                 row["found"] / max(row["actions"], 1),
+                row["labelled"],
+                row["as_calls"],
+                row["named"],
+                row["right_name"],
                 row["calls"],
             ]
             for source, row in by_source.items()

@@ -33,6 +33,9 @@ def _tape_step(kind: str, **fields: Any) -> dict[str, Any]:
 
 # Formats whose other samples are inside of tests, or have no text of the agent.
 _MORE: list[Any] = [
+    test_console_profiles.AUTO_GPT,
+    test_console_profiles.META_GPT,
+    test_console_profiles.SEMANTIC_KERNEL,
     [
         _bedrock(rationale={"text": "I look it up.", "traceId": "t"}),
         _bedrock(

@@ -10,6 +10,7 @@ import pytest
 
 from scripts import bench, quality, quality_tables, reading_quality
 from scripts.doc_blocks import ROOT, list_pages
+from scripts.labelled_calls import find_labelled_call
 from scripts.parallel_verdicts import judge_all
 from scripts.quality_tables import build_tables, fill_page, find_table_names
 from scripts.v2_quality import compute_split_figures, measure_split
@@ -82,6 +83,10 @@ def test_reading_counts_the_actions_that_have_their_event(small_bench: Path) -> 
         "actions": 4,
         "found": 4,
         "calls": 4,
+        "labelled": 4,
+        "as_calls": 4,
+        "named": 4,
+        "right_name": 4,
         "not_understood": 0,
     }
     assert found["c/d"]["found"] == 2  # one of its traces is empty
@@ -96,6 +101,52 @@ def test_an_action_needs_an_event_of_its_own_in_order(small_bench: Path) -> None
         (["get_order", "missing"], 1),
     ):
         assert reading_quality.measure_trace({**record, "anchors": anchors}).found == found
+
+
+@pytest.mark.parametrize(
+    ("action", "anchor", "tool"),
+    [
+        ("Looks the order up", '"name": "get_order", "arguments"', "get_order"),
+        ("get_order A-7", '{"order": "A-7"}', "get_order"),
+        ("Clicks the button", "Action: Click [5]", "Click"),
+        ("Lists the teams", "Action: Get Teams", "Get Teams"),
+        ("Counts the rows", "SELECT COUNT(*) FROM orders", None),
+        ("Runs the tests", "4 passed", None),
+        ("writer writes", "write_file({'path'", "write_file"),
+    ],
+)
+def test_labelled_actions_that_are_calls(action: str, anchor: str, tool: str | None) -> None:
+    call = find_labelled_call(action, anchor)
+    assert call is not None
+    assert call.tool == tool
+
+
+@pytest.mark.parametrize(
+    ("action", "anchor"),
+    [
+        ("Answers the user", "The order is refunded."),
+        ("Thinks about it", "Action: think[it is cheap]"),
+        ("Finishes", "Action 3: Finish[yes]"),
+        ("news_agent writes a summary", "Here is the summary"),
+        ("The code is executed", ">>>>>>>> EXECUTING CODE BLOCK 0"),
+    ],
+)
+def test_labelled_actions_that_are_no_calls(action: str, anchor: str) -> None:
+    assert find_labelled_call(action, anchor) is None
+
+
+def test_a_call_counts_only_as_a_call_and_under_its_name(small_bench: Path) -> None:
+    (record, *_) = bench.load_v2_traces("train")
+    labels = {
+        "actions": ["get_order A-1042", "pay A-1042", "refund_order A-1042"],
+        "anchors": ["A-1042", "Action: pay[A-1042]", "A-1042"],
+    }
+    called = reading_quality.measure_trace({**record, **labels}).called
+    assert called[:4] == (3, 2, 3, 2)
+    renamed = {**labels, "actions": ["find_order A-1042", *labels["actions"][1:]]}
+    called = reading_quality.measure_trace({**record, **renamed}).called
+    assert called[:4] == (3, 2, 3, 1)
+    assert called.first_wrong.startswith("find_order as 'get_order'")
 
 
 def test_hand_is_never_scored(small_bench: Path) -> None:
@@ -162,7 +213,9 @@ def _everything() -> dict[str, Any]:
         "reading": {
             name: {
                 "all": dict.fromkeys(
-                    ("traces", "read_well", "actions", "found", "calls", "not_understood"), 4
+                    "traces read_well actions found calls labelled as_calls named right_name "
+                    "not_understood".split(),
+                    4,
                 )
             }
             for name in ("val", "train")

@@ -25,10 +25,13 @@ from planproof.readers.recognition import (
 from planproof.readers.record_counts import (
     count_chat_records,
     count_json_records,
+    explain_not_understood,
     find_unread_records,
 )
 
 _BUILT_IN_VOCABULARY = Vocabulary()
+# They claim what has a few lines of their format, and may not understand it.
+_LOOSE_READERS = ("text-log",)
 _NO_RECORDS_NOTE = "contains nothing that this reader can read"
 
 
@@ -57,9 +60,12 @@ def read_trace(
     else:
         chosen = find_profile(reader, profiles) or load_reader(reader)
     trace = _run_reader(source, chosen)
-    counts = _count_trace_records(source, trace, chosen)
-    if counts is not trace.record_counts:
-        trace = replace(trace, record_counts=counts)
+    trace = _add_counts(source, trace, chosen)
+    if reader is None and chosen.name in _LOOSE_READERS and explain_not_understood(trace):
+        general = load_reader(FALLBACK_READER)
+        other = _add_counts(source, _run_reader(source, general), general)
+        is_better = explain_not_understood(other) is None
+        trace = other if is_better and any(e.kind is Kind.ACTION for e in other.events) else trace
     if trace.events and (unread := find_unread_records(source, trace)):
         trace = replace(trace, skipped=(*trace.skipped, *unread))
     if not trace.events and not trace.skipped:
@@ -81,6 +87,11 @@ def mark_bookkeeping(trace: Trace, vocabulary: Vocabulary) -> Trace:
         for event in trace.events
     )
     return replace(trace, events=tuple(events))
+
+
+def _add_counts(source: Source, trace: Trace, reader: Reader) -> Trace:
+    counts = _count_trace_records(source, trace, reader)
+    return trace if counts is trace.record_counts else replace(trace, record_counts=counts)
 
 
 def _count_trace_records(source: Source, trace: Trace, reader: Reader) -> RecordCounts | None:

@@ -1,11 +1,13 @@
-"""Read traces of unknown format: the fallback for sources that no other reader claims.
+"""Read traces of unknown format: the fallback for sources that no other reader understands.
 
 It looks for a few shapes: messages, calls, event records, spans and parallel arrays, and reports
-how much of the source it read. A text becomes one message and counts as not understood.
+how much of the source it read. Where that finds no answered call, and for texts, it reads by the
+profile that the shape of the source suggests. What neither reads counts as not understood.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from planproof.core.content import Json
@@ -25,8 +27,11 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.intercode import add_arrays
 from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
 from planproof.readers.spans import add_runs
+from planproof.readers.suggestion.profile_suggestion import read_by_shape
 from planproof.readers.toolkit.conversation import (
+    AGENT_ROLES,
     ROLES,
+    SYSTEM_ROLES,
     TOOL_ROLES,
     Conversation,
     get_role,
@@ -45,7 +50,7 @@ from planproof.readers.toolkit.tool_calls import (
     parse_call,
     parse_status,
 )
-from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 
 class GeneralReader:
@@ -66,7 +71,8 @@ class GeneralReader:
             pointer = "L1" if last == 1 else f"L1-{last}"
             builder.add_message(Kind.MESSAGE, document.strip(), pointer, "assistant")
             trace = builder.build(self.name)
-            return replace(trace, record_counts=count_text_lines(trace.events, last, 0))
+            unread = replace(trace, record_counts=count_text_lines(trace.events, last, 0))
+            return read_by_shape(source, self.name) or unread
         if is_list(document) and document and all(isinstance(item, str) for item in document):
             raise InvalidInput(
                 "contains a list of strings, none of which looks like an event.",
@@ -80,7 +86,22 @@ class GeneralReader:
             walk.add_value(document, "")
         walk.finish()
         trace = builder.build(self.name)
-        return replace(trace, record_counts=count_json_records(source, trace))
+        counts = count_json_records(source, trace)
+        is_read = bool(trace.events) and counts.is_understood and not _lacks_results(trace)
+        other = None if is_read or walk.has_spans else read_by_shape(source, self.name)
+        if other is not None:
+            trace, counts = other, count_json_records(source, other)
+        return replace(trace, record_counts=counts)
+
+
+def _lacks_results(trace: Trace) -> bool:
+    """Return whether no call has a result, or only calls without arguments have: mere results."""
+    calls = [event for event in trace.events if event.kind is Kind.ACTION]
+    answered = [call for call in calls if call.output_pointer is not None]
+    given = [call for call in calls if call.arguments is not None]
+    return bool(calls) and (
+        not answered or (bool(given) and all(call.arguments is None for call in answered))
+    )
 
 
 _CONTAINER_KEYS = (
@@ -104,6 +125,9 @@ _NOTICE_TYPES = frozenset(("system", "summary", "notice"))
 _TEXT_KEYS = ("content", "summary", "text", "message")
 _ANSWER_KEYS = ("content", "response", "text", "message")
 _AGENT = "assistant"
+_FINAL_KEYS = ("final_answer", "final_response", "final_output", "final_result")
+_NUMBERED_NAME = re.compile(r"tool_name_(\d{1,4})")
+_PAIR = 2
 
 
 class _Walk:
@@ -115,17 +139,20 @@ class _Walk:
         self._speakers = Speakers(builder)
         self._items = ResponseItems(builder, self._conversation)
         self._in_model_turn = False
+        self.has_spans = False
 
     def add_value(self, value: Json, pointer: str) -> None:
         """Add what is recognised in a value, or search its children."""
         if is_list(value):
-            self.add_entries(list(iter_items(value, pointer)))
+            if not self._add_pair(value, pointer):
+                self.add_entries(list(iter_items(value, pointer)))
         elif is_object(value) and not self._add_object(value, pointer):
             self._add_children(value, pointer)
 
     def add_entries(self, entries: list[tuple[str, Json]]) -> None:
         """Add the entries of a list or the lines of a file."""
         if any(is_span(value) for _, value in entries[:SNIFF_LIMIT]):
+            self.has_spans = True
             add_runs(self._builder, entries)
             return
         silent: list[str] = []
@@ -138,12 +165,41 @@ class _Walk:
             for pointer in silent:
                 self._builder.skip(pointer, "contains nothing that looks like an event")
 
+    def _add_pair(self, pair: list[Json], pointer: str) -> bool:
+        """Add a list of two: a speaker and a text, or a call and its result."""
+        if len(pair) != _PAIR:
+            return False
+        first, second = pair
+        role = first.lower() if isinstance(first, str) and isinstance(second, str) else None
+        if role in ROLES:
+            self._add_said(role, second, f"{pointer}/1")
+            return True
+        if not is_object(first) or not is_call_like(first) or is_object(second):
+            return False
+        added = self._add_call(first, f"{pointer}/0")
+        if added:
+            self._builder.drafts[-1].set_output(format_value(second), f"{pointer}/1")
+        return added
+
+    def _add_said(self, role: str, text: str, pointer: str) -> None:
+        if role in TOOL_ROLES:
+            self._builder.add_result(ToolResult(text, pointer, actor="tool"))
+            return
+        self._builder.begin_turn()
+        if role in AGENT_ROLES:
+            prose = self._conversation.add_text(text, pointer, _AGENT)
+            self._conversation.mark_as_reasoning(prose if self._builder.has_just_called() else [])
+        else:
+            kind = Kind.SYSTEM if role in SYSTEM_ROLES else Kind.MESSAGE
+            self._builder.add_message(kind, text, pointer, "user" if kind is Kind.MESSAGE else role)
+
     def finish(self) -> None:
         """Add what was waiting for the next entry."""
         self._speakers.flush()
 
     def _add_object(self, value: dict[str, Json], pointer: str) -> bool:
         if is_span(value):
+            self.has_spans = True
             add_runs(self._builder, [(pointer, value)])
         elif is_message(value) or _is_turn(value):
             self._add_turn(value, pointer)
@@ -160,6 +216,8 @@ class _Walk:
             keys = sorted(value, key=int)
             self.add_entries([(f"{pointer}/{key}", value[key]) for key in keys])
             return
+        if self._add_numbered(value, pointer):
+            return
         before = len(self._builder.drafts)
         for key in _CONTAINER_KEYS:
             if isinstance(value.get(key), (dict, list)):
@@ -167,10 +225,35 @@ class _Walk:
                 self.finish()
                 # The same run is often recorded twice, under two keys.
                 if len(self._builder.drafts) > before:
+                    self._add_final_answer(value, pointer)
                     return
         for key, child in value.items():
             if key not in NON_RUN_KEYS and key not in _CONTAINER_KEYS:
                 self.add_value(child, f"{pointer}/{escape(key)}")
+
+    def _add_numbered(self, value: dict[str, Json], pointer: str) -> bool:
+        """Add steps whose parts are numbered keys of one object: `tool_name_0`, `tool_args_0`."""
+        numbers = [match[1] for key in value if (match := _NUMBERED_NAME.fullmatch(key))]
+        for number in sorted(numbers, key=int):
+            self._builder.begin_turn()
+            self._add_reasoning(value, pointer, (f"thought_{number}",))
+            name, given = f"tool_name_{number}", value.get(f"tool_args_{number}")
+            if isinstance(value[name], str):
+                call = ToolCall(value[name], *parse_arguments(given))
+                draft = self._builder.add_call(call, f"{pointer}/{name}", _AGENT)
+                if given is not None:
+                    draft.pointer = f"{pointer}/tool_args_{number}"
+                if (key := f"observation_{number}") in value:
+                    draft.set_output(format_value(value[key]), f"{pointer}/{key}")
+        return bool(numbers)
+
+    def _add_final_answer(self, value: dict[str, Json], pointer: str) -> None:
+        """Add the answer that some records keep beside the steps, unless a step has said it."""
+        key = key_with_text(value, _FINAL_KEYS)
+        last = self._builder.drafts[-1]
+        if key is not None and value[key].strip() not in (last.text.strip(), last.output.strip()):
+            self._builder.begin_turn()
+            self._builder.add_message(Kind.MESSAGE, value[key], f"{pointer}/{key}", _AGENT)
 
     def _add_turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Add a turn of a chat; code in it waits until the next turn shows whether it was run."""
@@ -251,10 +334,12 @@ class _Walk:
             self._builder.begin_turn()
             self._in_model_turn = True
 
-    def _add_reasoning(self, value: dict[str, Json], pointer: str, keys: tuple[str, ...]) -> bool:
+    def _add_reasoning(
+        self, value: dict[str, Json], pointer: str, keys: tuple[str, ...], actor: str = _AGENT
+    ) -> bool:
         key = key_with_text(value, keys)
         if key is not None:
-            self._builder.add_message(Kind.REASONING, value[key], f"{pointer}/{key}", _AGENT)
+            self._builder.add_message(Kind.REASONING, value[key], f"{pointer}/{key}", actor)
         return key is not None
 
     def _add_call(self, value: dict[str, Json], pointer: str) -> bool:
@@ -263,6 +348,7 @@ class _Walk:
             self.finish()
             self._begin_turn()
             actor = text_at(value, "agent", "agent_name", "actor", "source") or _AGENT
+            self._add_reasoning(value, pointer, ("thought", "reasoning"), actor)
             self._set_own_result(self._builder.add_call(call, pointer, actor), value, pointer)
         return call is not None
 
@@ -282,7 +368,8 @@ class _Walk:
         if not (isinstance(action, str) or is_object(action)) or not action:
             return False
         raw = get_raw_arguments(value)
-        if raw is None and not any(name in value for name in (*_OUTPUT_KEYS, "thought")):
+        is_alone = raw is None and not any(name in value for name in (*_OUTPUT_KEYS, "thought"))
+        if is_alone and not (is_object(action) and "action_type" in action):
             return False
         self.finish()
         self._builder.begin_turn()
@@ -293,6 +380,9 @@ class _Walk:
             call = ToolCall(get_command_name(text), text=text)
             if raw is not None:
                 call, action_pointer = ToolCall(text[:80], *parse_arguments(raw)), pointer
+        elif is_object(action) and call.arguments is None and "action_type" in action:
+            given = {name: item for name, item in action.items() if name != "action_type"}
+            call.arguments = given or None
         draft = self._builder.add_call(call, action_pointer, _AGENT)
         self._set_own_result(draft, value, pointer)
         return True

@@ -935,3 +935,108 @@ def test_one_reader_claims_a_console_and_its_pointers_resolve(text: str) -> None
             resolve(text, event.output_pointer)
     for part in trace.skipped:
         resolve(text, part.pointer)
+
+
+AUTO_GPT = """GARDEN-AI THOUGHTS: I look for tools first.
+REASONING: An overview helps.
+PLAN:
+- search
+- write a file
+CRITICISM: Be short.
+NEXT ACTION: COMMAND = google ARGUMENTS = {'query': 'garden tools'}
+SYSTEM: Command google returned: [{"title": "Ten tools"}]
+GARDEN-AI THOUGHTS: I keep the list.
+NEXT ACTION: COMMAND = write_to_file ARGUMENTS = {'filename': 'tools.txt', 'text': 'Ten tools'}
+SYSTEM: Command write_to_file threw the following error: disk full
+"""
+
+
+def test_the_console_of_auto_gpt() -> None:
+    trace = read(AUTO_GPT)
+    assert trace.reader == "auto-gpt-console"
+    search, write = actions(trace)
+    assert (search.name, search.arguments) == ("google", {"query": "garden tools"})
+    assert (search.output, search.status) == ('[{"title": "Ten tools"}]', EventStatus.OK)
+    assert (write.name, write.output, write.status) == (
+        "write_to_file",
+        "disk full",
+        EventStatus.ERROR,
+    )
+    assert [event.text for event in trace.events if event.name == "plan"] == [
+        "- search\n- write a file"
+    ]
+
+
+_META_GPT_TIME = "2026-05-02 10:00:0"
+META_GPT = (
+    f"{_META_GPT_TIME}1.123 | INFO     | metagpt.team:invest:90 - Investment: $3.0.\n"
+    f"{_META_GPT_TIME}2.223 | INFO     | metagpt.roles.role:_act:399 - "
+    "Alice(Product Manager): to do WritePRD(WritePRD)\n# Goals\nA game.\n"
+    f"{_META_GPT_TIME}3.000 | INFO     | metagpt.roles.di.role_zero:_act:300 - "
+    'Commands: [{"command_name": "Editor.write", "args": {"path": "a.py"}}]\n'
+    f"{_META_GPT_TIME}4.000 | INFO     | metagpt.roles.role:publish:30 - Bob: It is written.\n"
+)
+
+
+def test_the_log_of_meta_gpt() -> None:
+    trace = read(META_GPT)
+    assert trace.reader == "metagpt-log"
+    write, edit = actions(trace)
+    assert (write.name, write.actor, write.output) == ("WritePRD", "Alice", "# Goals\nA game.")
+    assert (edit.name, edit.arguments) == ("Editor.write", {"path": "a.py"})
+
+
+SEMANTIC_KERNEL = """# User: 'What does the soup cost?'
+Function Call:> Menu-get_price with arguments: {"item": "soup"}
+Function Result:> 9.99 for function: Menu-get_price
+# Host: It costs 9.99.
+"""
+_ROLES = """# AuthorRole.USER - User: 'What does the soup cost?'
+# AuthorRole.ASSISTANT - Host: Function Calls: Menu-get_price({"item": "soup"})
+# AuthorRole.TOOL - Host: Function Results: 9.99
+# AuthorRole.ASSISTANT - Host: 'It costs 9.99.'
+"""
+
+
+@pytest.mark.parametrize("text", [SEMANTIC_KERNEL, _ROLES])
+def test_messages_of_semantic_kernel(text: str) -> None:
+    trace = read(text)
+    assert trace.reader == "semantic-kernel-console"
+    assert [event.actor for event in trace.events if event.kind == "message"] == ["user", "Host"]
+    [call] = actions(trace)
+    assert (call.name, call.arguments, call.output) == ("Menu-get_price", {"item": "soup"}, "9.99")
+
+
+def test_the_result_of_a_call_without_colours() -> None:
+    trace = read(
+        "> Entering new AgentExecutor chain...\n\nInvoking: `add` with `{'a': 1, 'b': 2}`\n\n\n3\n"
+        "Invoking: `add` with `{'a': 3, 'b': 2}`\n\n\n5\n\n> Finished chain.\n"
+    )
+    assert [(call.arguments, call.output) for call in actions(trace)] == [
+        ({"a": 1, "b": 2}, "3"),
+        ({"a": 3, "b": 2}, "5"),
+    ]
+
+
+def test_a_console_that_prints_json_is_not_json_lines() -> None:
+    command = '{\n  "thoughts": {"text": "I look."},\n  "command": {"name": "ls", "args": {}}\n}\n'
+    trace = read(
+        f"{command}\n> Entering new AgentExecutor chain...\nThought: I count.\nAction: count\n"
+        f"Action Input: files\nObservation: 3\nFinal Answer: three\n\n> Finished chain.\n{command}"
+    )
+    assert trace.reader == "langchain-console"
+    assert [call.name for call in actions(trace)] == ["ls", "count", "ls"]
+    assert read(f"{command}{command}Some text.\n").reader != "langchain-console"
+
+
+def test_code_that_is_run_again_is_another_action() -> None:
+    run = (
+        ">>>>>>>> EXECUTING CODE BLOCK 0 (inferred language is python)...\n"
+        f"user_proxy (to manager):\n\nexitcode: {{}}\n{RULE}\n"
+    )
+    code = f"coder (to manager):\n\n```python\nprint(1)\n```\n\n{RULE}\n"
+    trace = read(f"{code}{run.format('1 (execution failed)')}{run.format('0 (ok)')}")
+    assert [(call.text, call.status.value) for call in actions(trace)] == [
+        ("print(1)", "error"),
+        ("print(1)", "ok"),
+    ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.core.trace import Trace
+from planproof.core.trace import UNVERIFIED, Trace
 from tests.unit.readers.samples import (
     actions,
     brief,
@@ -200,3 +200,135 @@ def test_calls_listed_again_next_to_the_messages_are_read_once() -> None:
     messages: list[dict[str, Any]] = [{"role": "assistant", "content": "", "tool_calls": [call]}]
     trace = read({"run": {"messages": messages, "tool_calls": [call], "response": "Done."}})
     assert [event.pointer for event in actions(trace)] == ["/run/messages/0/tool_calls/0"]
+
+
+def test_pairs_of_speakers_and_texts() -> None:
+    trace = read(
+        [
+            ["system", "Be brief."],
+            ["user", "Is it warm?"],
+            ["assistant", "Thought: I look.\nAction: weather[Oslo]"],
+            ["env", "3"],
+            ["assistant", "It is cold."],
+        ]
+    )
+    assert brief(trace) == [
+        ("system", None, "Be brief."),
+        ("message", None, "Is it warm?"),
+        ("reasoning", None, "I look."),
+        ("action", "weather", "Oslo"),
+        ("message", None, "It is cold."),
+    ]
+    [call] = actions(trace)
+    assert (call.pointer, call.output, call.output_pointer) == ("/2/1", "3", "/3/1")
+
+
+def test_pairs_of_calls_and_results() -> None:
+    steps = [[{"tool": "weather", "tool_input": {"city": "Oslo"}, "log": "I look."}, "3"]]
+    trace = read({"input": "Is it warm?", "intermediate_steps": steps})
+    [call] = actions(trace)
+    assert (call.name, call.arguments, call.output) == ("weather", {"city": "Oslo"}, "3")
+    assert call.output_pointer == "/intermediate_steps/0/1"
+
+
+def test_steps_with_numbered_keys() -> None:
+    trajectory = {
+        "thought_0": "I look.",
+        "tool_name_0": "weather",
+        "tool_args_0": {"city": "Oslo"},
+        "observation_0": "3",
+        "thought_1": "I am done.",
+        "tool_name_1": "finish",
+        "tool_args_1": {},
+        "observation_1": "Completed.",
+    }
+    trace = read({"trajectory": trajectory, "final_answer": "It is cold."})
+    assert brief(trace) == [
+        ("reasoning", None, "I look."),
+        ("action", "weather", ""),
+        ("reasoning", None, "I am done."),
+        ("action", "finish", ""),
+        ("message", None, "It is cold."),
+    ]
+    [weather, _] = actions(trace)
+    assert (weather.arguments, weather.output) == ({"city": "Oslo"}, "3")
+    assert weather.output_pointer == "/trajectory/observation_0"
+
+
+def test_actions_with_a_type() -> None:
+    trace = read(
+        {
+            "episode": [
+                {"action": {"action_type": "click", "x": 1}, "summary": "It opened."},
+                {"action": {"action_type": "type", "text": "8"}, "summary": "It is set."},
+            ]
+        }
+    )
+    assert [(e.name, e.arguments) for e in actions(trace)] == [
+        ("click", {"x": 1}),
+        ("type", {"text": "8"}),
+    ]
+    trace = read([{"action_type": "CLICK", "action_args": {"id": 1}}])
+    assert [(e.name, e.arguments) for e in actions(trace)] == [("CLICK", {"id": 1})]
+
+
+def test_a_final_answer_that_was_said_is_not_repeated() -> None:
+    steps = [{"action": "answer", "thought": "I know it.", "observation": "It is cold."}]
+    trace = read({"steps": steps, "final_answer": "It is cold."})
+    assert [event.kind.value for event in trace.events] == ["reasoning", "action"]
+
+
+BY_SHAPE: dict[str, tuple[Any, list[tuple[str | None, Any, str]]]] = {
+    "events named by their type": (
+        [
+            {"eventType": "ToolInvoked", "data": {"toolName": "weather", "arguments": {"a": 1}}},
+            {"eventType": "ToolReturned", "data": {"toolName": "weather", "result": "3"}},
+            {"eventType": "AgentReplied", "data": {"text": "It is cold."}},
+        ],
+        [("weather", {"a": 1}, "3")],
+    ),
+    "parts with a call and its result": (
+        [
+            {"_role": "user", "_content": [{"text": "Is it warm?"}]},
+            {
+                "_role": "assistant",
+                "_content": [
+                    {"tool_call": {"tool_name": "weather", "arguments": {"a": 1}, "id": "c"}}
+                ],
+            },
+            {
+                "_role": "tool",
+                "_content": [
+                    {"tool_call_result": {"result": "3", "origin": {"id": "c"}, "error": False}}
+                ],
+            },
+            {"_role": "assistant", "_content": [{"text": "It is cold."}]},
+        ],
+        [("weather", {"a": 1}, "3")],
+    ),
+    "commands and what they printed": (
+        [
+            {"cmd": "ls", "stdout": "a.py", "exit_code": 0},
+            {"cmd": "cat a.py", "stdout": "x", "exit_code": 0},
+        ],
+        [("shell", {"cmd": "ls"}, "a.py"), ("shell", {"cmd": "cat a.py"}, "x")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_SHAPE)
+def test_what_the_walk_does_not_read_is_read_by_its_shape(name: str) -> None:
+    document, expected = BY_SHAPE[name]
+    trace = read(document)
+    assert trace.reader == "general"
+    assert [(e.name, e.arguments, e.output) for e in actions(trace)] == expected
+    assert {event.recognition for event in actions(trace)} == {UNVERIFIED}
+
+
+def test_calls_that_only_their_type_names_are_not_read_by_shape() -> None:
+    records = [
+        {"role": "user", "items": [{"$type": "TextContent", "Text": "Is it warm?"}]},
+        {"role": "assistant", "items": [{"$type": "CallContent", "Given": {"a": 1}}]},
+        {"role": "tool", "items": [{"$type": "ResultContent", "Result": "3"}]},
+    ]
+    assert actions(read(records)) == []

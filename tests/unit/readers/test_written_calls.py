@@ -264,3 +264,93 @@ def test_inspect_shows_what_is_unverified(*, shown: bool, trace: Any) -> None:
     console = Console(width=80, file=StringIO(), record=True)
     console.print(render_trace("run", events, find_declared_plan(events)))
     assert ("(unverified) " in console.export_text()) is shown
+
+
+BOARD = [
+    said("system", "Play. Actions: get_board, make_move <move>"),
+    said("assistant", "get_board"),
+    said("user", "a1 b2"),
+    said("assistant", "make_move a2a3"),
+    said("user", "Moved."),
+]
+
+
+def test_a_turn_that_is_a_command_of_the_prompt() -> None:
+    trace = read(BOARD)
+    assert [(e.name, e.text, e.output) for e in actions(trace)] == [
+        ("get_board", "", "a1 b2"),
+        ("make_move", "a2a3", "Moved."),
+    ]
+    assert {call.recognition for call in actions(trace)} == {"command"}
+
+
+def test_a_command_that_nobody_named_is_a_message() -> None:
+    assert actions(read([said("system", "Play."), *BOARD[1:]])) == []
+    assert actions(read([BOARD[0], said("assistant", "make_move is what I would do.")])) == []
+
+
+def test_commands_in_a_chat_of_named_agents_are_answered_by_the_next() -> None:
+    trace = read(
+        [
+            {"name": "Board", "role": "user", "content": "You can get_board or make_move."},
+            {"name": "White", "role": "user", "content": "get_board"},
+            {"name": "Board", "role": "user", "content": "a1 b2"},
+            {"name": "White", "role": "user", "content": "make_move a2a3"},
+            {"name": "Board", "role": "user", "content": "Moved."},
+        ]
+    )
+    assert [(e.actor, e.name, e.output) for e in actions(trace)] == [
+        ("White", "get_board", "a1 b2"),
+        ("White", "make_move", "Moved."),
+    ]
+
+
+def test_code_that_only_calls_tools_of_the_prompt() -> None:
+    code = '<execute>\nprint(goto("desk 1"))\nput("mug", "desk 1")\n</execute>'
+    answers = [said("assistant", code), said("user", "Observation:\nYou are there.\nDone.")]
+    trace = read([said("user", "You have goto(place) and put(item, place)."), *answers])
+    goto, put = actions(trace)
+    assert (goto.name, goto.text, goto.status) == ("goto", 'goto("desk 1")', EventStatus.OK)
+    assert (put.name, put.output) == ("put", "Observation:\nYou are there.\nDone.")
+    assert goto.turn == put.turn
+    [whole] = actions(read([said("user", "You have a shell."), *answers]))
+    assert whole.name == "python"
+
+
+def test_if_code_fails_no_call_in_it_succeeded() -> None:
+    code = '<execute>\ngoto("desk 1")\nput("mug", "desk 1")\n</execute>'
+    trace = read(
+        [
+            said("user", "You have goto(place) and put(item, place)."),
+            said("assistant", code),
+            said("user", "Traceback (most recent call last):\nNameError: x"),
+        ]
+    )
+    assert {call.status for call in actions(trace)} == {EventStatus.ERROR}
+
+
+def test_an_answer_after_a_thought() -> None:
+    trace = read(
+        "Thought: I add.\nAction: add\nAction Input: {'a': 1, 'b': 2}\nObservation: Answer: 3\n"
+        "Answer: is in the page\nThought: I know it.\nAnswer: It is 3.\n"
+    )
+    [call] = actions(trace)
+    assert (call.arguments, call.output) == (
+        {"a": 1, "b": 2},
+        "Answer: 3\nAnswer: is in the page",
+    )
+    assert brief(trace)[-1] == ("message", None, "It is 3.")
+
+
+def test_named_arguments_of_a_function() -> None:
+    trace = read(
+        "Thought: I look.\nAction: get_order(order_id='A-7', full=True)\nObservation: ok\n"
+    )
+    [call] = actions(trace)
+    assert (call.name, call.arguments) == ("get_order", {"order_id": "A-7", "full": True})
+
+
+def test_results_in_brackets() -> None:
+    trace = read('[tool_call] read {"path": "a"}\n[tool_result] hello\n\nI am done.\n')
+    [call] = actions(trace)
+    assert (call.arguments, call.output) == ({"path": "a"}, "hello")

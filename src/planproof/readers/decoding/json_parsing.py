@@ -22,6 +22,9 @@ from planproof.errors import InvalidInput
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _MIN_LOGGED_RECORDS = 3
+_CONSOLE_LINE = re.compile(
+    r"(?:\x1b?\[[0-9;]{1,20}m){0,4}(?:Thought|Action|Action Input|Observation):|> Entering new "
+)
 _MIN_LOGGED_SHARE = 3
 """Records are read from a log if they are at least this part of its text: a third."""
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
@@ -111,7 +114,14 @@ class Parser:
         if len(records) < least or length * _MIN_LOGGED_SHARE < len(text):
             del self.skipped[before:]
             return None
-        for start, end in (*stretches, (reached, len(lines))):
+        stretches.append((reached, len(lines)))
+        if any(
+            _CONSOLE_LINE.match(lines[n]) for start, end in stretches for n in range(start, end)
+        ):
+            # An agent's console, which printed JSON among other things.
+            del self.skipped[before:]
+            return None
+        for start, end in stretches:
             first = next((n for n in range(start, end) if not _is_blank(lines[n])), None)
             if first is not None:
                 self.skip(first + 1, "text between JSON values, or truncated JSON")

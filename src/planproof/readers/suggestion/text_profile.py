@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json
 from planproof.readers.suggestion.json_profile import Certainty, join_rules, suggest_rules
+from planproof.readers.suggestion.line_shape import LineShape, escape_braces, read_shape
 from planproof.readers.suggestion.record_shape import (
     RecordKind,
     classify_words,
@@ -18,7 +18,8 @@ from planproof.readers.suggestion.record_shape import (
     split_words,
 )
 from planproof.readers.suggestion.yaml_writer import Commented, Draft, Yaml
-from planproof.readers.toolkit.text_actions import parse_action_text
+from planproof.readers.toolkit.printed_text import split_lines
+from planproof.readers.toolkit.text_actions import has_call, parse_action_text, split_segments
 
 _MAX_LINES = 20_000
 _MAX_LINE = 400
@@ -27,44 +28,27 @@ _MOST = 0.8
 _DETECT_LINES = 400
 _MAX_BLOCKS = 24
 _MAX_OTHERS = 6
-_ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_TIME = re.compile(
-    r"(?P<open>[\[(]?)(?:(?P<day>\d{4}-\d\d-\d\d)(?P<gap>[T ]))?\d\d:\d\d(?::\d\d)?[\d.,:+Z-]{0,12}"
-    r"(?P<close>[\])]?)(?P<after>\s{1,3}(?:[-|]\s{1,3})?)"
-)
-_WORDS = r"(?P<label>[A-Za-z][A-Za-z_-]{0,24}(?: [A-Za-z_-]{1,20}){0,2})(?P<number> ?\d{1,6})?"
-_LEVEL = re.compile(
-    r"(?P<open>[\[|]?\s?)(?:DEBUG|INFO|WARN|WARNING|ERROR)(?P<close>\]?:?\s{1,8}(?:[-|]\s)?)"
-)
-_MARK = r"(?P<mark>(?:[^\w\s\[({\"'`<]{1,3}\s?){0,2})"
-_LABEL = re.compile(rf"{_MARK}{_WORDS}(?P<colon>:)(?=\s|$)")
-_BRACKET = re.compile(rf"(?P<mark>\[){_WORDS}(?P<colon>\]:?)(?=\s|$)")
-_HEADING = re.compile(
-    rf"(?P<mark>#{{1,6}} |[=*_~-]{{2,80}} ?){_WORDS}(?P<colon>:?)(?P<end>(?: ?[=*_~-]{{2,80}})?)$"
-)
-_PROMPT = re.compile(r"(?P<mark>\$|>>>|%) (?=\S)")
 _CALL = re.compile(r"(?P<name>[A-Za-z_][\w.-]{0,79})\(.{0,400}\)$")
 _NAME_AND_ARGUMENTS = re.compile(
     r"(?P<open>['\"`]?)[A-Za-z_][\w.-]{0,79}"
     r"(?P<between>[^\w{]{1,4}(?:(?:with|args|arguments|input)[^\w{]{1,4}){0,2})\{"
 )
+_STEP_WORDS = frozenset("step iteration round turn cycle loop".split())
+_CALLING_WORDS = frozenset("calling invoking using running executing call calls use uses".split())
+_CALL_LIST_WORDS = frozenset("tool tools function functions call calls".split())
+# A label that may also be the role of a message.
+_TOOL_SPEAKERS = frozenset(("tool", "function", "tools", "functions"))
+_BULLET = re.compile(r"(?P<mark>[•\-*]) (?P<call>\S.{0,400})")
+_MAX_LABEL_WORDS = 4
 _INPUT_WORDS = frozenset("input args arguments parameters params".split())
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,79}$")
-
-
-class _Shape(NamedTuple):
-    """The shape of a line: the pattern of what comes before the text, and its label."""
-
-    pattern: str
-    label: str
-    is_heading: bool
 
 
 @dataclass(slots=True, eq=False)
 class _Block:
     """The lines of one shape: the rest of each, the lines below it, and the shape before it."""
 
-    shape: _Shape
+    shape: LineShape
     first: int
     rests: list[str] = field(default_factory=list[str])
     below: list[list[str]] = field(default_factory=list[list[str]])
@@ -82,6 +66,11 @@ class _Block:
         texts = ("\n".join([head, *below]) for head, below in zip(heads, self.below, strict=True))
         return [value for text in texts if (value := parse_embedded_json(text)) is not None]
 
+    def join_texts(self) -> list[str]:
+        """Return the text of each block: what follows the label, and the lines below it."""
+        pairs = zip(self.rests, self.below, strict=True)
+        return ["\n".join([head, *below]) for head, below in pairs]
+
     def count_after(self, kind: RecordKind) -> int:
         """Return how many of these lines come right after a block of a kind."""
         return sum(block is not None and block.kind == kind for block in self.previous)
@@ -98,9 +87,9 @@ def suggest_text_profile(text: str, draft: Draft) -> Counter[Certainty]:
     if _is_react(known):
         known = [block for block in known if _label(block) not in ("action", "action input")]
     known = sorted(known, key=lambda block: -block.count)[:_MAX_BLOCKS]
-    unknown = [block for block in blocks if block not in known and block.count > 2]
-    notices = [block for block in unknown if _is_notice(block)]
-    others = [block for block in unknown if block not in notices]
+    unknown = [block for block in blocks if block not in known]
+    notices = [block for block in unknown if block.count > 1 and _is_notice(block)]
+    others = [block for block in unknown if block.count > 2 and block not in notices]
     rules = [_build_block(block, known) for block in known]
     rules += [_ignore(block) for block in notices[:_MAX_OTHERS]]
     if not rules:
@@ -108,7 +97,7 @@ def suggest_text_profile(text: str, draft: Draft) -> Counter[Certainty]:
         first = next((line for line in text.splitlines() if line.strip()), "x").strip()[:30]
         rules = [
             Commented(
-                {"line": f"{_escape(first).rstrip()}{{rest}}", "message": "rest"},
+                {"line": f"{escape_braces(first).rstrip()}{{rest}}", "message": "rest"},
                 "No recurring labels, rules or brackets were found. Replace this by your own.",
             )
         ]
@@ -129,14 +118,15 @@ def suggest_text_profile(text: str, draft: Draft) -> Counter[Certainty]:
 
 def _find_blocks(text: str) -> list[_Block]:
     """Return the blocks whose shape recurs, or has a label with a known word."""
-    lines = [_ANSI.sub("", line[:_LONGEST]) for line in text.split("\n", _MAX_LINES)[:_MAX_LINES]]
-    shapes = [_read_shape(line[:_MAX_LINE].strip()) for line in lines]
+    head = "\n".join(line[:_LONGEST] for line in text.split("\n", _MAX_LINES)[:_MAX_LINES])
+    lines = [line for _, line in split_lines(head, {})]
+    shapes = [read_shape(line[:_MAX_LINE].strip()) for line in lines]
     counts = Counter(shape for shape, _ in shapes if shape is not None)
-    found: dict[_Shape, _Block] = {}
+    found: dict[LineShape, _Block] = {}
     previous: _Block | None = None
     current: _Block | None = None
     for number, (line, (shape, rest)) in enumerate(zip(lines, shapes, strict=True), 1):
-        if shape is None or (counts[shape] == 1 and _classify(shape.label) is None):
+        if shape is None or (counts[shape] == 1 and not _is_known(shape.label)):
             if current is not None:
                 current.below[-1].append(line)
             continue
@@ -151,15 +141,25 @@ def _find_blocks(text: str) -> list[_Block]:
     return blocks
 
 
+def _is_known(label: str) -> bool:
+    return _classify(label) is not None or not _CALLING_WORDS.isdisjoint(split_words(label))
+
+
 def _tell_kinds(blocks: Sequence[_Block]) -> None:
     """Set the kinds of blocks: by the words of their labels, and by what comes before them."""
     for block in blocks:
         block.kind = _classify(block.shape.label)
+        if _label(block) in _TOOL_SPEAKERS and not _names_tools(block):
+            block.kind = "result"
     is_react = _is_react(blocks)
     for block in blocks:
         is_input = not _INPUT_WORDS.isdisjoint(split_words(block.shape.label)) and not is_react
         if is_input and block.count_after("call") >= _MOST * block.count:
             block.kind, block.is_input = "call", True
+    for block in blocks:
+        if block.kind is None and not _CALLING_WORDS.isdisjoint(split_words(block.shape.label)):
+            named = all(map(_CALL.match, block.rests)) and not block.shape.is_heading
+            block.kind = "call" if named else None
     answers = [block for block in blocks if block.comes_after("call") and not _is_notice(block)]
     for block in answers:
         if block.kind in (None, "message"):
@@ -170,55 +170,30 @@ def _tell_kinds(blocks: Sequence[_Block]) -> None:
             block.kind = "message"
 
 
+def _names_tools(block: _Block) -> bool:
+    """Return whether what follows a label is the name of a tool, or a call of one."""
+    rests = [rest for rest in block.rests if rest]
+    named = (_IDENTIFIER.match(rest) or _CALL.match(rest) or _is_call(rest) for rest in rests)
+    return bool(rests) and not block.shape.is_heading and all(named)
+
+
+def _is_call(rest: str) -> bool:
+    return _NAME_AND_ARGUMENTS.match(rest) is not None or parse_embedded_json(rest) is not None
+
+
 def _is_notice(block: _Block) -> bool:
-    return is_notice(split_words(block.shape.label)) or not block.shape.label
-
-
-def _read_shape(line: str) -> tuple[_Shape | None, str]:
-    """Return the shape of a line and the text after what makes it up."""
-    if not line:
-        return None, ""
-    start, prefix = 0, ""
-    time = _TIME.match(line)
-    if time is not None:
-        start = time.end()
-        between = "{date:word} {time:word}" if time["gap"] == " " else "{time:word}"
-        prefix = f"{time['open']}{between}{time['close']}{time['after']}"
-        level = _LEVEL.match(line, start)
-        if level is not None:
-            start = level.end()
-            prefix += f"{level['open']}{{level:word}}{level['close']}"
-    for pattern in (_HEADING, _BRACKET, _LABEL):
-        match = pattern.match(line, start)
-        if match is None:
-            continue
-        number = " {n:number}" if (match["number"] or "").startswith(" ") else "{n:number}"
-        head = f"{prefix}{_escape(match['mark'])}{match['label']}"
-        head += f"{number if match['number'] else ''}{match['colon']}"
-        is_heading = pattern is _HEADING
-        end = _escape(match["end"]) if is_heading else ""
-        return _Shape(f"{head}{end}", match["label"], is_heading), line[match.end() :].strip()
-    prompt = _PROMPT.match(line, start)
-    if prompt is not None:
-        return _Shape(f"{prefix}{prompt['mark']}", "command", is_heading=False), line[
-            prompt.end() :
-        ]
-    if prefix:
-        # Without a label, the digits of the time are what tells these lines from others.
-        mark = "-" if time and time["day"] else ":"
-        digits = prefix.replace("{", f"{{first:number}}{mark}{{", 1)
-        return _Shape(digits.rstrip(), "", is_heading=False), ""
-    return None, ""
-
-
-def _escape(text: str) -> str:
-    """Return literal text for a pattern: braces would begin a field."""
-    return text.replace("{", " ").replace("}", " ")
+    words = split_words(block.shape.label)
+    is_step = bool(words) and words[-1] in _STEP_WORDS and not any(block.rests)
+    return is_step or is_notice(words) or not block.shape.label
 
 
 def _classify(label: str) -> RecordKind | None:
     words = split_words(label)
-    return None if len(words) > 4 else classify_words(words)
+    kind = None if words[-1:] == ["id"] else classify_words(words)
+    if len(words) <= _MAX_LABEL_WORDS:
+        return kind
+    # "The assistant wants to call function": longer labels are sentences, unless they say that.
+    return kind if kind == "call" and not _CALLING_WORDS.isdisjoint(words) else None
 
 
 def _label(block: _Block) -> str:
@@ -240,13 +215,15 @@ def _build_block(block: _Block, known: Sequence[_Block]) -> Commented:
     elif not all(block.rests):
         line, text = [line, head], [text, "body"]
     rule: dict[str, Yaml] = {"line": line}
+    if block.shape.until:
+        rule["until"] = block.shape.until
     note, kind = _describe_lines(block), block.kind
     if block.is_input:
-        rule["input"] = text
+        rule["input"] = _add_repr(text) if _has_dictionaries(block) else text
     elif inner := _build_json(block, text):
         rule.update(inner)
     elif kind == "call":
-        rule.update(_build_call(block, rule, text))
+        rule.update(_build_call(block, rule, text, known))
     elif kind == "result":
         rule["result"] = {"output": text}
     elif (
@@ -256,9 +233,34 @@ def _build_block(block: _Block, known: Sequence[_Block]) -> Commented:
     ):
         rule["message"] = {"text": text, "actions": True}
         note += " Calls written below it as Action and Action Input are recognised."
+    elif kind == "message":
+        rule["message"] = _build_message(block, text)
     else:
         rule[kind or "message"] = text
     return Commented(rule, note)
+
+
+def _build_message(block: _Block, text: Yaml) -> Yaml:
+    """Return the message of a block: who speaks, and whether there are calls in what is said."""
+    fields: dict[str, Yaml] = {"text": text}
+    if any(has_call(split_segments(given.strip())) for given in block.join_texts()):
+        fields["actions"] = "true"
+    if "agent" in split_words(block.shape.label)[1:]:
+        fields["actor"] = f"={block.shape.label}"
+    return fields if len(fields) > 1 else text
+
+
+def _has_dictionaries(block: _Block) -> bool:
+    """Return whether the values after a label are dictionaries as Python prints them."""
+    opening = (
+        "\n".join([head, *below]) for head, below in zip(block.rests, block.below, strict=True)
+    )
+    return any(given.lstrip().startswith("{'") for given in opening)
+
+
+def _add_repr(text: Yaml) -> Yaml:
+    names = text if isinstance(text, list) else [text]
+    return [*(f"{name}.@repr" for name in names), *names]
 
 
 def _build_json(block: _Block, text: Yaml) -> dict[str, Yaml] | None:
@@ -274,29 +276,53 @@ def _build_json(block: _Block, text: Yaml) -> dict[str, Yaml] | None:
     return join_rules(path, found.rules) if found.has_named_calls else None
 
 
-def _build_call(block: _Block, rule: dict[str, Yaml], text: Yaml) -> Mapping[str, Yaml]:
+def _build_call(
+    block: _Block, rule: dict[str, Yaml], text: Yaml, known: Sequence[_Block]
+) -> Mapping[str, Yaml]:
     """Return the call of a block, by what its lines say after the label."""
     head = block.shape.pattern
     rests = [rest for rest in block.rests if rest]
     words = split_words(block.shape.label)
     if rests and not block.shape.is_heading:
+        if all(map(_CALL.match, rests)):
+            return {"call": {"parse": text}}
         parts = {match and match.groups() for match in map(_NAME_AND_ARGUMENTS.match, rests)}
         if len(parts) == 1 and (part := parts.pop()):
             rule["line"] = f"{head} {part[0]}{{name:name}}{part[1]}{{arguments}}"
-            return {"call": {"name": "name", "arguments": "arguments"}}
+            given: Yaml = ["arguments.@repr", "arguments"] if "{'" in rests[0] else "arguments"
+            return {"call": {"name": "name", "arguments": given}}
         if all(map(_IDENTIFIER.match, rests)) and any(map(any, block.below)):
             rule["line"] = f"{head} {{name:name}}"
             is_json = all(map(is_object, block.parse_json(is_below=True)))
             return {"call": {"name": "name", "arguments" if is_json else "text": "body"}}
-        if all(map(_CALL.match, rests)) or all(map(parse_action_text, rests)):
+        if all(map(parse_action_text, rests)):
             return {"call": {"parse": text}}
+    if not rests and (listed := _build_call_list(block)):
+        return listed
+    named = any(other.kind == "call" and _names_tools(other) for other in known)
+    if named and not rests and _CALL_LIST_WORDS.issuperset(words):
+        return {"single": "true", "ignore": "a heading above calls"}
     if {"command", "shell", "bash", "cmd"}.intersection(words):
         return {"call": {"name": "=shell", "arguments": {"command": text}}}
     return {"call": {"name": f"={'_'.join(words)[:40] or 'action'}", "arguments": {"input": text}}}
 
 
+def _build_call_list(block: _Block) -> Mapping[str, Yaml] | None:
+    """Return the calls that are listed below a heading, one on each line; None if they are not."""
+    below = [line.strip() for lines in block.below for line in lines if line.strip(" ╰┗└╚─━═╯┛┘╝")]
+    items = [_BULLET.fullmatch(line) for line in below]
+    calls = [item for item in items if item is not None and _CALL.match(item["call"])]
+    if calls and len(calls) == len(below):
+        marks = sorted({item["mark"] for item in calls})
+        return {
+            "blocks": [{"line": [f"{mark} {{text}}" for mark in marks], "call": {"parse": "text"}}]
+        }
+    return None
+
+
 def _ignore(block: _Block) -> Commented:
-    end = "" if block.shape.is_heading else " {text}"
+    is_bare = block.shape.is_heading or (block.shape.label and not any(block.rests))
+    end = "" if is_bare else " {text}"
     return Commented(
         {
             "line": f"{block.shape.pattern}{end}",

@@ -30,6 +30,7 @@ from planproof.readers.toolkit.text_actions import (
     add_element_target,
     is_plain_text,
     is_program_output,
+    parse_bare_command,
     split_blocks,
     split_segments,
 )
@@ -40,7 +41,7 @@ USER_ROLES = frozenset(("user", "human", "humanmessage", "customer", "user_proxy
 AGENT_ROLES = frozenset(("assistant", "ai", "aimessage", "aimessagechunk", "model", "agent", "gpt"))
 TOOL_ROLES = frozenset(
     "tool function toolmessage functionmessage tool_result toolresult observation "
-    "environment".split()
+    "environment env".split()
 )
 SYSTEM_ROLES = frozenset(("system", "developer", "systemmessage"))
 ROLES = USER_ROLES | AGENT_ROLES | TOOL_ROLES | SYSTEM_ROLES
@@ -126,6 +127,12 @@ class Conversation:
             with self._builder.reading_text(text, pointer, actor):
                 if add_structured_answer(self._builder, value, pointer, actor):
                     return []
+        command = parse_bare_command(text)
+        if command is not None and self._builder.is_mentioned(command.name, actor):
+            self._has_text_calls = True
+            with self._builder.reading_text(text, pointer, actor):
+                self._builder.add_call(command, pointer, actor)
+            return []
         if not has_mark or is_plain_text(text):
             draft = self._builder.add_message(_MESSAGE, text.strip(), pointer, actor)
             return [draft] if draft is not None else []
@@ -150,7 +157,7 @@ class Conversation:
             if segment.call is not None:
                 self._has_text_calls = True
                 add_element_target(segment.call, self._last_observation)
-                self._builder.add_call(segment.call, pointer, actor)
+                self._builder.add_text_call(segment.call, pointer, actor)
             elif segment.kind == "result":
                 # The agent wrote it itself, so it is not the result of a call.
                 self._builder.add_observation(segment_text, pointer, actor)

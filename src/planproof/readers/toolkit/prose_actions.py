@@ -139,6 +139,7 @@ class CodeRuns:
         self._text = ""
         self._pointer_for: PointerFactory = make_constant_pointer("")
         self._blocks: deque[CodeBlock] = deque()
+        self._message_blocks: list[CodeBlock] = []
         # The message, its index, and the position up to which its text has become other events.
         self._message = EventDraft(Kind.MESSAGE, "")
         self._index = self._position = 0
@@ -165,6 +166,7 @@ class CodeRuns:
         if blocks:
             self.flush()
             self._text, self._pointer_for, self._blocks = text, pointer_for, deque(blocks)
+            self._message_blocks = blocks
             self.has_pending, self._position, self._add_unrun = True, 0, add_unrun
             whole = EventDraft(Kind.MESSAGE, pointer_for(0, len(text)), None, actor, text.strip())
             self._message, self._index = (
@@ -189,6 +191,9 @@ class CodeRuns:
         """
         started: list[EventDraft] = []
         parts: list[EventDraft] = []
+        if not self._blocks and self._running is None:
+            # All of it has been run and reported on, so it is run again.
+            self._blocks.extend(self._message_blocks)
         while self._blocks and (every or not started):
             block = self._blocks.popleft()
             [self._running] = code = self._make_draft(block.start, block.end)

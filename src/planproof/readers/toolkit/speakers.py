@@ -30,6 +30,7 @@ from planproof.readers.toolkit.text_actions import (
     add_element_target,
     find_checklists,
     has_call,
+    parse_bare_command,
     split_segments,
 )
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
@@ -73,6 +74,7 @@ class Speakers:
         self.code_runs = CodeRuns(builder)
         self._delegated_agents: set[str] = set()
         self._last_observation = ""
+        self._caller = ""
 
     def flush(self) -> None:
         """Add what was deferred until the next turn."""
@@ -88,6 +90,11 @@ class Speakers:
             self.code_runs.add_report(text, whole, who)
             return
         self.flush()
+        caller, self._caller = self._caller, ""
+        if caller and caller != who:
+            # A turn that is nothing but a call is answered by the next speaker.
+            self._builder.add_result(ToolResult(text.strip(), whole, actor=who))
+            return
         if role in TOOL_ROLES:
             self._builder.add_result(ToolResult(text.strip(), whole, actor="tool"))
             return
@@ -130,6 +137,12 @@ class Speakers:
             with self._builder.reading_text(text, whole, who):
                 if add_structured_answer(self._builder, value, whole, who):
                     return
+        command = parse_bare_command(text)
+        if command is not None and self._builder.is_mentioned(command.name, who):
+            with self._builder.reading_text(text, whole, who):
+                self._builder.add_call(command, whole, who)
+            self._caller = who
+            return
         # One report answers both code and calls: the calls count only if the code was not run.
         add_unrun = partial(self._add_unrun, text, pointer_for, who)
         if not self.code_runs.add_code(text, pointer_for, who, add_unrun):
@@ -158,7 +171,7 @@ class Speakers:
         pointer = pointer_for(segment.start, segment.end)
         if segment.call is not None:
             add_element_target(segment.call, self._last_observation)
-            self._builder.add_call(segment.call, pointer, who)
+            self._builder.add_text_call(segment.call, pointer, who)
         elif segment.kind == "result":
             result_text = self._last_observation = text[segment.start : segment.end].strip()
             # A result that no call waits for is the speaker's own text.

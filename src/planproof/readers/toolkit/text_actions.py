@@ -16,9 +16,10 @@ from typing import Literal, TypeAlias
 
 from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.trace import DERIVED
+from planproof.readers.toolkit.code_calls import parse_named_arguments, parse_written_arguments
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks, has_fence
 from planproof.readers.toolkit.python_repr import parse_repr
-from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
 
 SegmentKind: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
 
@@ -42,7 +43,7 @@ _CHILD = re.compile(r"<([a-z_]{1,40})>")
 _PROGRESS = "task_progress"
 _PARAMETER = re.compile(r"<parameter(?:=|\s+name=\")([\w.\-]{1,80})\"?>")
 _LABEL = re.compile(
-    r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Act|Observation|Obs|Final Answer)"
+    r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Act|Observation|Obs|Final Answer|Answer)"
     r"(?:[ \t]{0,4}\d{1,4})?[ \t]{0,4}(?::[ \t*]{0,8}|(?<=\d)[ \t]{0,4}$)",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -51,6 +52,7 @@ _LABEL_KINDS: dict[str, SegmentKind] = {
     "Observation": "result",
     "Thought": "thought",
     "Final Answer": "answer",
+    "Answer": "answer",
 }
 _LABEL_PARTNERS = frozenset(("Thought", "Action Input", "Observation"))
 _SIGNATURE = re.compile(r"([\w.\-]{1,80})[ \t]?[\[(](.*)[\])]", re.DOTALL)
@@ -178,8 +180,7 @@ def _split_labels(text: str) -> Iterator[Segment]:
     # Searching for plain words first takes a tenth of the time, and many texts have none.
     if not ("Action" in text or "action:" in text or "ACTION" in text or "Act " in text):
         return
-    labels = list(_LABEL.finditer(text))
-    names = [_LABEL_NAMES.get(name := match["label"].title(), name) for match in labels]
+    labels, names = _find_labels(text)
     if "Action" not in names:
         return
     # "Action:" alone occurs in many reports; with another label it is a call.
@@ -209,6 +210,18 @@ def _split_labels(text: str) -> Iterator[Segment]:
                 yield Segment(match.start(), end)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
             yield Segment(match.end(), end, _LABEL_KINDS.get(names[index], "prose"))
+
+
+def _find_labels(text: str) -> tuple[list[re.Match[str]], list[str]]:
+    labels: list[re.Match[str]] = []
+    names: list[str] = []
+    for match in _LABEL.finditer(text):
+        name = _LABEL_NAMES.get(told := match["label"].title(), told)
+        # Observations have lines such as "Answer: 42" too; the agent answers after a thought.
+        if name != "Answer" or names[-1:] == ["Thought"]:
+            labels.append(match)
+            names.append(name)
+    return labels, names
 
 
 def _is_ok(answer: str) -> bool:
@@ -253,16 +266,19 @@ def _split_at(text: str, calls: list[tuple[int, int, ToolCall]]) -> list[Segment
 
 _INLINE_FENCE = re.compile(r"```[ \t]{0,4}+([^`\n]{1,2000}+)```")
 _CALL_WORDS = r"(?:tool|function)[ _]calls?|calling (?:tool|function)|(?:tool|function)[ _]use"
+# Without the word tool or function, the name must be quoted: "Calling `search` with {...}".
+_CALLING = r"(?:calling|invoking|using|executing|running)[ \t]{0,2}:?(?=[ \t]{0,2}[`'\"])"
 _CALL_LINE = re.compile(
-    rf"^[ \t>*\-]{{0,8}}(?:\[?(?:{_CALL_WORDS})\]?[ \t]{{0,4}}[:=]?|\[tool\])[ \t*`]{{0,4}}"
-    r"(?P<name>[A-Za-z_][\w.\-]{0,79})[ \t*`]{0,4}"
-    r"(?:with (?:args|arguments|input|params|parameters)[ \t]{0,4}[:=]?[ \t]{0,4})?"
+    rf"^[ \t>*\-]{{0,8}}(?:\[?(?:{_CALL_WORDS})\]?[ \t]{{0,4}}[:=]?|\[tool\]|{_CALLING})"
+    r"[ \t*`'\"]{0,4}(?P<name>[A-Za-z_][\w.\-]{0,79})[ \t*`'\"]{0,4}"
+    r"(?:with[ \t]{1,2}(?:(?:args|arguments|input|params|parameters)[ \t]{0,4}[:=]?[ \t]{0,4})?`?)?"
     r"(?P<given>[({].{0,20000})$",
     re.MULTILINE | re.IGNORECASE,
 )
 _RESULT_LINE = re.compile(
-    r"^[ \t>*\-]{0,8}\[?(?:(?:tool|function)[ _](?:result|output|response)s?)\]?"
-    r"(?:[ \t]{0,4}\(?[`']?(?P<name>[A-Za-z_][\w.\-]{0,79})[`']?\)?)?[ \t]{0,4}[:=][ \t]{0,4}",
+    r"^[ \t>*\-]{0,8}(?:\[(?:tool|function)[ _](?:result|output|response)s?\][ \t]{0,4}(?![:=(])"
+    r"|\[?(?:tool|function)[ _](?:result|output|response)s?\]?"
+    r"(?:[ \t]{0,4}\(?[`']?(?P<name>[A-Za-z_][\w.\-]{0,79})[`']?\)?)?[ \t]{0,4}[:=])[ \t]{0,4}",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -288,7 +304,8 @@ def parse_result_line(text: str) -> tuple[str | None, str] | None:
 
 
 def _split_call_lines(text: str) -> Iterator[Segment]:
-    if not ("call" in text or "Call" in text or "ool use" in text or "[tool]" in text):
+    is_named = "call" in text or "Call" in text or "ool use" in text or "[tool]" in text
+    if not is_named and not ("ing" in text and " with " in text):
         return
     position = 0
     for match in _CALL_LINE.finditer(text):
@@ -361,8 +378,25 @@ def _parse_whole(line: str) -> ToolCall | None:
     call = _parse_browser_action(line)
     if call is None:
         call = _parse_brackets(line)
-        call = call if call and call.name.lower() in _BRACKET_VERBS else None
+        call = call if call and call.name.lower() in _BRACKET_VERBS else _parse_function(line)
     return None if call is None else _recognised(call, "action")
+
+
+_BARE_COMMAND = re.compile(
+    r"(?P<name>[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})"
+    r"(?:[ \t]{1,2}(?P<given>\S{1,80}(?: \S{1,40})?))?"
+)
+
+
+def parse_bare_command(text: str) -> ToolCall | None:
+    """Parse a text that is nothing but the name of a tool and a value: `make_move e2e4`.
+
+    It may also be an answer. It is a call only if somebody else named the tool before.
+    """
+    match = _BARE_COMMAND.fullmatch(text.strip()) if len(text) < 200 and "_" in text else None
+    if match is None or (match["given"] or "").endswith((".", "?", "!", ":")):
+        return None
+    return _recognised(_build_call(match["name"], match["given"] or ""), "command")
 
 
 def _parse_strict(action: str) -> ToolCall | None:
@@ -372,6 +406,13 @@ def _parse_strict(action: str) -> ToolCall | None:
     if found is None and is_object(value := parse_embedded_json(bare)):
         found = parse_call(value)
     return found
+
+
+def _parse_function(line: str) -> ToolCall | None:
+    """Parse a line such as `get_order(order_id=12)`, with a name that is no word of a language."""
+    match = _SIGNATURE.fullmatch(line)
+    is_function = match is not None and "_" in match[1] and line.endswith(")")
+    return _build_signature(match) if match is not None and is_function else None
 
 
 def _parse_brackets(action: str) -> ToolCall | None:
@@ -553,8 +594,14 @@ def _recognised(call: ToolCall, how: str) -> ToolCall:
 
 
 def _build_call(name: str, raw: str) -> ToolCall:
-    arguments, text = parse_arguments(raw)
+    arguments, text = parse_written_arguments(raw)
     return ToolCall(name[:_MAX_NAME_LENGTH], arguments, text)
+
+
+def _build_signature(match: re.Match[str]) -> ToolCall:
+    call = _build_call(match[1], match[2])
+    named = parse_named_arguments(match[0]) if call.arguments is None else None
+    return call if named is None else ToolCall(call.name, named)
 
 
 def parse_action_text(action: str) -> ToolCall | None:
@@ -572,7 +619,7 @@ def parse_action_text(action: str) -> ToolCall | None:
         return ToolCall(code.interpreter or code.language, text=code.code)
     match = _SIGNATURE.fullmatch(action)
     if match is not None:
-        return _build_call(match[1], match[2])
+        return _build_signature(match)
     tagged = _TAGGED.match(action) if action.startswith("<") else None
     if tagged is not None:
         return ToolCall(tagged[1], text=tagged[2].strip())

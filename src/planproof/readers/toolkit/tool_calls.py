@@ -10,9 +10,9 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 from planproof.core.trace import EventStatus
 
-_TOOL_NAME_KEYS = ("tool_name", "toolName", "tool", "tool.name", "function_name")
+_TOOL_NAME_KEYS = ("tool_name", "toolName", "tool", "tool.name", "function_name", "action_name")
 # Some formats have the tool's name where others have an object with name and arguments.
-_NAME_KEYS = ("name", *_TOOL_NAME_KEYS, "function", "action", "type")
+_NAME_KEYS = ("name", *_TOOL_NAME_KEYS, "function", "action", "action_type", "type")
 _ARGUMENT_KEYS = (
     "arguments",
     "args",
@@ -24,6 +24,7 @@ _ARGUMENT_KEYS = (
     "tool.args",
     "kwargs",
     "action_input",
+    "action_args",
     "params",
     "rawInput",
 )
@@ -96,7 +97,7 @@ def is_call_like(value: dict[str, Json]) -> bool:
     if text_at(value, *_TOOL_NAME_KEYS):
         return True
     arguments = get_raw_arguments(value)
-    return text_at(value, "name", "function") is not None and (
+    return text_at(value, "name", "function", "action_type") is not None and (
         is_object(arguments) or isinstance(arguments, str)
     )
 

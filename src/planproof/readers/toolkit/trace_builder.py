@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,10 +13,13 @@ from planproof.core.content import Image, Json
 from planproof.core.pointer import collect_ancestors
 from planproof.core.trace import UNVERIFIED, Event, EventStatus, Kind, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
+from planproof.readers.toolkit.code_calls import split_code_calls
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
 REPORTED = "report"
 """The recognition of what a program reports that it did, with what it then saw."""
+# A function, or a name with an underscore, which no word of a language has.
+_NAME = re.compile(r"\b[A-Za-z_]\w{0,80}\(|\b[a-z][a-z0-9]{0,40}_\w{1,80}")
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
 
 
@@ -106,6 +110,11 @@ class TraceBuilder:
         self.current_text: _TextCalls | None = None
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
         self._text_calls_by_id: dict[str, list[list[EventDraft]]] = {}
+        # The calls before the last one in the same code, by the id of the last one.
+        self._same_code: dict[int, list[EventDraft]] = {}
+        # Who mentioned the names of functions and tools, and how many events were searched.
+        self._mentions: dict[str, set[str | None]] = {}
+        self._searched = 0
         self._answered_forms: dict[str | None, set[str]] = {}
 
     def begin_turn(self, key: str | None = None) -> None:
@@ -175,6 +184,17 @@ class TraceBuilder:
             turns[-1].append(draft)
         return draft
 
+    def add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> None:
+        """Add a call that was recognised in a text; one by one if it is code that only calls tools.
+
+        The result of such code belongs to its last call, and its status to all of them.
+        """
+        calls = split_code_calls(call, lambda name: self.is_mentioned(f"{name}(", actor))
+        before = [self.add_call(made, pointer, actor, recorded=False) for made in calls[:-1]]
+        last = self.add_call(calls[-1], pointer, actor)
+        if before:
+            self._same_code[id(last)] = before
+
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
         """Add a hand-off from one agent to another."""
         return self.add_call(
@@ -227,6 +247,8 @@ class TraceBuilder:
                 ToolResult(draft.output, draft.output_pointer, status=draft.status)
             )
         draft.set_output(result.text, result.pointer, result.status)
+        for made in self._same_code.get(id(draft), ()):
+            made.status = draft.status
         if result.images:
             draft.images += result.images
         return draft
@@ -246,6 +268,23 @@ class TraceBuilder:
     def mark_deferred(self) -> None:
         """Count a change for input that was understood but is added only later."""
         self.change_count += 1
+
+    def is_mentioned(self, name: str, actor: str | None) -> bool:
+        """Return whether somebody else than the actor wrote a name before, such as a prompt.
+
+        With a parenthesis at its end, the name must be that of a function: `goto(`.
+        """
+        # Each text is searched once, for all names.
+        for draft in self.drafts[self._searched :]:
+            self._note_names(draft.text, draft.actor)
+            self._note_names(draft.output, None)
+        self._searched = len(self.drafts)
+        return any(by != actor for by in self._mentions.get(name, ()))
+
+    def _note_names(self, text: str, actor: str | None) -> None:
+        for name in set(_NAME.findall(text)):
+            for form in {name, name.removesuffix("(")}:
+                self._mentions.setdefault(form, set()).add(actor)
 
     def has_unanswered_calls(self) -> bool:
         """Return whether calls of the last calling turn still lack results."""

@@ -138,3 +138,17 @@ def test_a_draft_becomes_an_event_that_nobody_can_change() -> None:
     assert len({*events}) == 2
     with pytest.raises(AttributeError):
         events[0].text = "other"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_names_that_somebody_else_mentioned() -> None:
+    builder = TraceBuilder()
+    builder.add_message(Kind.MESSAGE, "Use goto(place) or get_board.", "/0", "user")
+    builder.add_message(Kind.MESSAGE, "I use make_move.", "/1", "assistant")
+    assert builder.is_mentioned("goto(", "assistant")
+    assert builder.is_mentioned("get_board", "assistant")
+    assert not builder.is_mentioned("get_board(", "assistant")
+    assert not builder.is_mentioned("make_move", "assistant")
+    assert builder.is_mentioned("make_move", "other")
+    assert not builder.is_mentioned("place", "assistant")
+    builder.add_message(Kind.MESSAGE, "make_move(x) it is.", "/2", "user")
+    assert builder.is_mentioned("make_move", "assistant")
