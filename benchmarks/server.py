@@ -51,6 +51,8 @@ _ADDRESS = re.compile(r"http://([\d.]+):(\d+)")
 _COLUMN_WIDTHS = (9, 8, 8, 9, 8, 8, 11)
 _LEVEL = 1.05
 """Memory is level if its last fifth is at most this many times its second; the first warms up."""
+_WARM_UP_SECONDS = 10.0
+"""A soak test begins with as many requests as the server takes: memory keeps its highest peak."""
 _SOAK_RATE = 40.0
 """Traces per second, of which a soak test alone sends half."""
 _NO_LIMITS = ("--max-rate", "1000000", "--quiet-seconds", "0.5")
@@ -283,6 +285,9 @@ def measure_soak(folder: Path, seconds: float, rate: float) -> bool:
     )
     samples: list[tuple[float, float]] = []
     with run_server(make_serve_command(folder, "soak", *_NO_LIMITS)) as server:
+        warm_up = run_client(
+            server, replace(load, rate=0.0, connections=64, seconds=_WARM_UP_SECONDS)
+        )
         is_finished = threading.Event()
 
         def sample_memory() -> None:
@@ -296,12 +301,11 @@ def measure_soak(folder: Path, seconds: float, rate: float) -> bool:
         is_finished.set()
         sampler.join()
         sent = client_result.statuses["200"]
-        while server.read_metric("planproof_traces_judged") < sent:
+        while server.read_metric("planproof_traces_judged") < warm_up.statuses["200"] + sent:
             sleep(0.2)
     parts = [[mb for at, mb in samples if n / 5 <= at / seconds < (n + 1) / 5] for n in range(5)]
-    print(
-        f"\nsoak of {seconds:.0f} s at {rate / 2:,.0f} traces per second: {client_result.statuses}"
-    )
+    print(f"\nwarm-up of {_WARM_UP_SECONDS:.0f} s: {warm_up.statuses}")
+    print(f"soak of {seconds:.0f} s at {rate / 2:,.0f} traces per second: {client_result.statuses}")
     print(
         f"all {sent:,} judged; p50 {_format_milliseconds(client_result.quantile(0.5))}, p99 "
         f"{_format_milliseconds(client_result.quantile(0.99))}"

@@ -20,8 +20,6 @@ MEGABYTE = 2**20
 UNPACKED = choose(600, 2_000)
 """Megabytes that a bomb unpacks to."""
 MEMORY_BYTES = 2**30
-MEMORY_AT_LIMIT = 2**31
-"""For a source of as many bytes as are allowed by default (256 MiB)."""
 CPU_SECONDS = 60.0
 _PIECE = b"0" * MEGABYTE
 
@@ -78,7 +76,7 @@ def test_packed_data_sets(
     words = ["run", name, "--store", "none", "-o", "out.jsonl", "--concurrency", "1"]
     done = run_command(words, tmp_path)
     assert done.code in {2, 3}
-    assert done.memory < MEMORY_AT_LIMIT
+    assert done.memory < MEMORY_BYTES
     assert done.cpu_seconds < CPU_SECONDS
 
 
@@ -108,5 +106,28 @@ def test_values_that_grow_when_they_are_parsed(tmp_path: Path, option: str, text
     if option != "--trace":
         words += ["--trace", "trace.json"]
     done = run_command(words, tmp_path)
+    assert done.memory < MEMORY_BYTES
+    assert done.cpu_seconds < CPU_SECONDS
+
+
+MESSAGES = {
+    "lines": "ab\n",
+    "words": "ab  cd ",
+    "numbers": "12 34,",
+    "actions": "Action: f\n",
+    "fences": "```\nls\n```\n",
+    "quotes": '"a" ',
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_one_message_of_many_small_parts(tmp_path: Path, name: str) -> None:
+    # The character at the end makes Python keep four bytes for each of the others.
+    text = MESSAGES[name] * (choose(2, 10) * MEGABYTE // len(MESSAGES[name])) + "\U0001f600"
+    trace = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": text}]
+    (tmp_path / "trace.json").write_text(json.dumps(trace), encoding="utf-8")
+    (tmp_path / "plan.md").write_text("1. Read a.txt\n2. Copy it to b.txt\n", encoding="utf-8")
+    done = run_command(["judge", "--trace", "trace.json", "--plan", "plan.md"], tmp_path)
+    assert done.code == 0
     assert done.memory < MEMORY_BYTES
     assert done.cpu_seconds < CPU_SECONDS

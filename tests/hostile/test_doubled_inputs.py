@@ -24,6 +24,7 @@ from planproof.contracts.contract_validation import check_contract
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.verdict import Outcome
 from planproof.errors import PlanproofError
+from planproof.llm.audit import step_values
 from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
@@ -32,11 +33,14 @@ from planproof.readers.detect import read_trace
 from planproof.readers.profile_reader import ProfileReader, parse_profile
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.queries import ResultFilter, query_results
+from tests.audit_helpers import audit_answer, run_audit, step_answer
+from tests.fake_model import FakeModel
 from tests.hostile.intensity import choose
 from tests.line_counts import count_lines
 from tests.run_builders import RUN, make_results
 from tests.small_cases import FOLLOWED, USER, called
 from tests.stored_runs import store_finished_run
+from tests.trace_builders import did
 
 SIZE = choose(100, 250)
 MOST = 2.6
@@ -115,6 +119,16 @@ TRACES: dict[str, Callable[[int], Any]] = {
     "text log": lambda n: "\n".join(f"2026-01-01 10:00:{i % 60:02} INFO call f" for i in range(n)),
     "prompts": lambda n: "$ ls\n" * n,
     "headings": lambda n: "## User\nhi\n## Assistant\n" * n,
+    "chunks": lambda n: "\n".join(
+        json.dumps({"type": kind, "session_id": "s", **more})
+        for kind, more in [
+            (
+                "tool_call",
+                {"subtype": "started", "call_id": "c", "tool_call": {"readToolCall": {}}},
+            ),
+            *(("thinking", {"text": "and so on "}) for _ in range(n)),
+        ]
+    ),
     "json in json": lambda n: _say(json.dumps({"a": "x" * n}) * 20),
     "spans": lambda n: {
         "resourceSpans": [
@@ -166,6 +180,20 @@ def test_rules_stop_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (verdict.outcome, verdict.cause) == (Outcome.JUDGE_FAILED, "limit")
     assert verdict.score is None
     assert "Judge parts of the trace" in verdict.reason
+
+
+def test_ids_that_audit_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call has ids that no result has: all results before it would be searched for each."""
+    monkeypatch.setattr(step_values, "_MAX_SEARCHED_CHARS", 100 * 10 * SIZE)
+    plan = parse_given_plan(["Read the report"])
+
+    def work(size: int) -> None:
+        events = [did("buy", "nothing", key=f"id-{n}") for n in range(size)]
+        cited = [(f"e{n + 1}", f"id-{n}") for n in range(size)]
+        answer = audit_answer(step_answer("1", "executed", *cited))
+        run_audit(FakeModel(answer, answer, answer), events, plan)
+
+    assert _measure_growth(work) < MOST
 
 
 def _step(number: int, more: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import json
@@ -14,9 +15,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard.api_keys import Keys, Role
+from planproof.server.guard.body_limits import BodyLimits
+from planproof.server.http_problems import RequestRefused
 from planproof.server.server_settings import ServerLimits
 from tests.server_processes import (
     ServerProcess,
@@ -309,10 +313,58 @@ def test_a_client_above_the_rate_limit_gets_retry_after(
     # However long the requests take, no time passes between them.
     monkeypatch.setattr("planproof.server.guard.access.monotonic", VirtualTime())
     with open_client(make_settings(tmp_path / "runs.db", limits=ServerLimits(rate=3))) as client:
-        answers = [client.get("/healthz") for _ in range(6)]
-    assert [answer.status_code for answer in answers[:3]] == [200, 200, 200]
-    assert answers[-1].status_code == 429
-    assert int(answers[-1].headers["retry-after"]) >= 1
+        answers = [client.get("/metrics") for _ in range(6)]
+        # Health checks have a rate of their own, so that others can't use it up.
+        checks = [client.get("/healthz") for _ in range(6)]
+    for kind in (answers, checks):
+        assert [answer.status_code for answer in kind[:3]] == [200, 200, 200]
+        assert kind[-1].status_code == 429
+        assert int(kind[-1].headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"content-encoding": "br", "content-length": "3"},
+        {"content-encoding": "gzip", "content-length": "3"},
+        {"content-length": "99999999999"},
+    ],
+)
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_the_body_of_a_request_with_a_streamed_response(
+    headers: dict[str, str], *, is_answered: bool
+) -> None:
+    """A stream reads the body after its response has started, when nothing can be refused."""
+    received: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if is_answered:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not received or received[-1] == "http.request":
+            received.append((await receive())["type"])
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"abc", "more_body": False}
+
+    async def send(message: Message) -> None:
+        assert message["type"] == "http.response.start"
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "path": "/live/events", "headers": raw}
+    limited = BodyLimits(app, ServerLimits())
+    if is_answered:
+        asyncio.run(limited(scope, receive, send))
+        assert received[-1] == "http.disconnect"
+    else:
+        with pytest.raises(RequestRefused):
+            asyncio.run(limited(scope, receive, send))
+
+
+def test_an_encoding_matters_only_for_a_body(tmp_path: Path) -> None:
+    with open_client(make_settings(tmp_path / "runs.db")) as client:
+        encoded = {"Content-Encoding": "br"}
+        assert client.get("/assets/pages.css", headers=encoded).status_code == 200
+        assert client.post("/v1/verdicts", headers=encoded, content=b"{}").status_code == 415
 
 
 def test_bodies_that_take_all_the_room_are_refused(tmp_path: Path) -> None:

@@ -38,6 +38,21 @@ def test_every_declared_dependency_is_exported() -> None:
         assert re.search(rf"^{re.escape(name)}==", RAY_REQUIREMENTS, re.MULTILINE), name
 
 
+def test_groups_and_extras_are_those_of_the_lock() -> None:
+    """A group that is deleted in pyproject.toml would be lost with the next `make lock`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    locked = next(p for p in tomllib.loads(LOCK)["package"] if p["name"] == "planproof")
+    groups = project["dependency-groups"].keys()
+    assert groups == locked["metadata"]["requires-dev"].keys()
+    assert (
+        list(project["project"]["optional-dependencies"]) == locked["metadata"]["provides-extras"]
+    )
+    conflicts = {entry["group"] for entry in chain(*project["tool"]["uv"]["conflicts"])}
+    folders = {file.parent.name for file in ROOT.glob("tests/frameworks/*/requirements.txt")}
+    assert conflicts <= groups
+    assert folders <= conflicts
+
+
 def test_packages_come_from_the_public_registry() -> None:
     hosts = set(re.findall(r"https?://([^/\"]+)", LOCK))
     assert hosts <= {"pypi.org", "files.pythonhosted.org"}

@@ -265,13 +265,17 @@ def _build_candidate(
 
 def _split_passages(text: str) -> list[str]:
     """Split a long message into passages, since it can do several things."""
-    passages = [""]
+    passages = [[""]]
+    length = 0
     for paragraph in text.split("\n"):
-        if len(passages[-1]) + len(paragraph) > _PASSAGE and len(passages) < _MAX_PASSAGES:
-            passages.append(paragraph)
+        if length + len(paragraph) > _PASSAGE and len(passages) < _MAX_PASSAGES:
+            passages.append([paragraph])
+            length = len(paragraph)
         else:
-            passages[-1] += "\n" + paragraph
-    return [passage for passage in passages if passage.strip()]
+            passages[-1].append(paragraph)
+            length += 1 + len(paragraph)
+    # Joined once: adding line by line to a long text copies it every time.
+    return [passage for passage in map("\n".join, passages) if passage.strip()]
 
 
 class _SignatureCache:

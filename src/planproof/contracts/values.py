@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from planproof.core.knowledge import read_knowledge
+from planproof.core.phrases import collapse_spaces
 
 
 class LiteralKind(StrEnum):
@@ -188,10 +189,10 @@ def fold(text: str) -> str:
     if text.isascii():
         # Most texts have only single spaces and line breaks: a translation table is faster.
         folded = text.encode().translate(_ASCII_FOLDED).decode()
-        return folded.strip() if "  " not in folded else " ".join(folded.split())
+        return folded.strip() if "  " not in folded else collapse_spaces(folded)
     lowered = text.lower().replace("\u2019", "'").replace("\u2018", "'")
     lowered = lowered.replace("\u201c", '"').replace("\u201d", '"')
-    return " ".join(lowered.split())
+    return collapse_spaces(lowered)
 
 
 def _build_date_forms(match: re.Match[str]) -> tuple[str, ...]:

@@ -31,6 +31,28 @@ _STEP_NUMBERS = re.compile(
 _RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
 _PLAIN_NAME = re.compile(r"#?\w(?:[\w\-:/#.]{0,38}[\w#])?")
 _MAX_CHARS = 4_000
+_CHUNK_CHARS = 1_000_000
+
+
+def collapse_spaces(text: str) -> str:
+    """Return the words of a text with one space between them: `" ".join(text.split())`.
+
+    A long text is split part by part: a list of all its words would take twenty times its memory.
+    """
+    if len(text) <= _CHUNK_CHARS:
+        return " ".join(text.split())
+    parts: list[str] = []
+    is_apart = False
+    for start in range(0, len(text), _CHUNK_CHARS):
+        chunk = text[start : start + _CHUNK_CHARS]
+        words = " ".join(chunk.split())
+        if words:
+            if parts and (is_apart or chunk[0].isspace()):
+                parts.append(" ")
+            parts.append(words)
+            is_apart = False
+        is_apart = is_apart or chunk[-1].isspace()
+    return "".join(parts)
 
 
 def to_single_line(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from planproof.core.content import Json
+from planproof.core.phrases import collapse_spaces
 from planproof.core.pointer import LinesByText, resolve
 
 ELLIPSIS = "…"
@@ -126,7 +127,7 @@ def _normalize(text: str) -> str:
         text = _join_surrogates(_ESCAPE.sub(_unescape_match, text))
     if "[" in text:
         text = _ANSI.sub("", text)
-    text = " ".join(text.split())
+    text = collapse_spaces(text)
     # One at a time: a regular expression for all takes several times as long.
     for mark in _PUNCTUATION:
         if mark in text:

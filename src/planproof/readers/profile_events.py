@@ -50,6 +50,8 @@ from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, Trac
 _AGENT = "assistant"
 _UNKNOWN_CODE = "-1"
 # Of one turn: more are not searched for a text that repeats their output.
+_MAX_SEARCHED_CHARS = 100_000
+"""How much of the last text is searched for a repetition: there may be many."""
 _MAX_CALLS = 64
 # The texts of a rule in the order of their events, each with its fixed actor.
 _TEXT_KINDS = (
@@ -265,6 +267,9 @@ class ProfileRun:
         self._closed_at = 0
         self._last_call: EventDraft | None = None
         self._comments: dict[int, list[EventDraft]] = {}
+        self._chunked: EventDraft | None = None
+        """The event whose text comes in pieces, and the pieces so far."""
+        self._chunks: list[str] = []
         self._calling_turns: set[int] = set()
         self._handoffs = Handoffs()
         self._unknown: Counter[str] = Counter()
@@ -281,6 +286,7 @@ class ProfileRun:
     def finish(self) -> Trace:
         """Return the trace, with what was counted."""
         self._speakers.flush()
+        self._join_chunks()
         trace = self._builder.build(self._profile.name)
         calls = sum(event.kind in (Kind.ACTION, Kind.BOOKKEEPING) for event in trace.events)
         unknown = sum(self._unknown.values())
@@ -485,8 +491,11 @@ class ProfileRun:
 
     def _is_repeated(self, text: str, actor: str) -> bool:
         """Return whether an actor said the same before, or as a part of the last text."""
+        self._join_chunks()
         last = self._builder.drafts[-1] if self._builder.drafts else None
-        is_part = last is not None and last.actor == actor and text in last.text
+        is_part = (
+            last is not None and last.actor == actor and text in last.text[-_MAX_SEARCHED_CHARS:]
+        )
         return is_part or (actor, text) in self._said or self._repeats_outputs(text)
 
     def _repeats_outputs(self, text: str) -> bool:
@@ -516,10 +525,19 @@ class ProfileRun:
         first, _, last_path = last.pointer.partition("/")
         if not line.startswith("L") or path != last_path:
             return False
-        last.text += text
+        if last is not self._chunked:
+            self._join_chunks()
+            self._chunked, self._chunks = last, [last.text]
+        self._chunks.append(text)
         last.pointer = f"{first.partition('-')[0]}-{line[1:]}/{path}"
         self._builder.mark_deferred()
         return True
+
+    def _join_chunks(self) -> None:
+        """Set the text of an event that came in pieces: once, as every change copies all of it."""
+        if self._chunked is not None:
+            self._chunked.text = "".join(self._chunks)
+            self._chunked = None
 
     def add_call(self, part: _Call, node: Node) -> None:
         """Add a call, with the result that its record has."""

@@ -79,7 +79,7 @@ async def open_services(
         store.close()
 
 
-def get_services(request: Request) -> Services:
+async def get_services(request: Request) -> Services:
     """Return the services of the server that received a request."""
     return cast("Services", request.app.state.services)
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 import socket
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
 from planproof.evaluation import evaluate
 from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_sql_store
+from planproof.server.api import health, result_routes, run_routes, verdict_routes
+from planproof.server.ingestion import otlp_routes
+from planproof.server.pages import page_routes
+from planproof.server.services import get_services
 from tests.command_line import CommandLine
 from tests.scripted_model import ScriptedModel
 from tests.server_processes import get, post, run_server, stream
@@ -36,6 +45,28 @@ def test_a_server_for_others_needs_a_key(
     done = run("serve", "--host", "0.0.0.0", "--port", "0", "--store", tmp_path / "runs.db")
     assert done.code == 2
     assert "planproof keys add" in done.err
+
+
+ROUTERS = (health, otlp_routes, page_routes, result_routes, run_routes, verdict_routes)
+
+
+def test_no_route_runs_in_a_pool_of_threads() -> None:
+    """FastAPI calls plain functions in up to 40 threads, and each thread keeps memory."""
+
+    def list_calls(dependant: Dependant) -> Iterator[Any]:
+        yield dependant.call
+        for needed in dependant.dependencies:
+            yield from list_calls(needed)
+
+    routes = [route for part in ROUTERS for route in part.router.routes]
+    calls = {
+        call
+        for route in routes
+        if isinstance(route, APIRoute)
+        for call in list_calls(route.dependant)
+    }
+    assert get_services in calls
+    assert [call for call in calls if not iscoroutinefunction(call)] == []
 
 
 def test_keys_are_shown_once(

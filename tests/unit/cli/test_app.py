@@ -93,6 +93,20 @@ def test_an_interrupt_exits_with_130(
     assert (done.code, done.err) == (130, "planproof: interrupted\n")
 
 
+@pytest.mark.parametrize("place", ["planproof.cli.app.app", "typer.main.get_command"])
+def test_an_interrupt_before_the_command_has_started(
+    place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == ""
+
+
 def test_an_extra_that_is_missing_is_named(
     planproof: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

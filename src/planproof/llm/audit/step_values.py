@@ -37,6 +37,8 @@ _MAX_EQUATED_CHARS = 80
 _MAX_ID_CHARS = 80
 _MIN_ID_CHARS = 4
 _MAX_IDS = 20
+_MAX_SEARCHED_CHARS = 100_000_000
+"""How much is searched for ids in one trace, all steps together; an event counts at least 100."""
 _MAX_EQUATIONS = 40
 _MAX_STEP_CHARS = 600
 _WORD = re.compile(r"[^\W_]+")
@@ -76,6 +78,7 @@ class StepValues:
             event.id: event for event in case.remaining.events if not case.is_bare_result(event.id)
         }
         self._folded: dict[str, str] = {}
+        self._chars_to_search = _MAX_SEARCHED_CHARS
 
     def find_absent(
         self, step: Step, events: Sequence[str], *, anywhere: bool = False
@@ -130,13 +133,23 @@ class StepValues:
             if before is not None and before.kind in _TEXT_KINDS and before.actor != "user":
                 yield before
         for value in _list_ids(call):
-            for earlier in reversed(self._trace.events[:index]):
-                shown = self._shown.get(earlier.id)
-                if shown is not None and value in (
-                    shown.text if shown.kind is Kind.OBSERVATION else shown.output
-                ):
-                    yield shown
-                    break
+            found = self._find_last_result(value, index)
+            if found is not None:
+                yield found
+
+    def _find_last_result(self, value: str, index: int) -> Event | None:
+        """Return the last result before an event that has a value; None if much was searched."""
+        for earlier in range(index - 1, -1, -1):
+            shown = self._shown.get(self._trace.events[earlier].id)
+            if shown is None:
+                continue
+            text = shown.text if shown.kind is Kind.OBSERVATION else shown.output
+            self._chars_to_search -= max(len(text), 100)
+            if self._chars_to_search < 0:
+                return None
+            if value in text:
+                return shown
+        return None
 
     def _is_shown(self, literal: Literal, scope: Sequence[Event], events: Sequence[str]) -> bool:
         texts = [self._fold(event) for event in scope]

@@ -61,6 +61,9 @@ class Parser:
 
         Return None if the text is none of these.
         """
+        if text.count("\n") > self.limits.values:
+            what = f"has more than {self.limits.values:,} lines."
+            raise limit_error(what, self._describe_location(), "max_values")
         lines = text.split("\n")
         filled = [line for line in lines if not _is_blank(line)]
         if _is_event_stream(filled):

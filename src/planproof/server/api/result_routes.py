@@ -28,7 +28,7 @@ from planproof.server.services import Services, ServicesDep
 router = APIRouter(prefix="/v1/runs/{run}", tags=["results"])
 
 
-def _parse_result_filter(
+async def _parse_result_filter(
     *,
     outcome: Annotated[list[Outcome] | None, Query(description="Only these outcomes.")] = None,
     level: Annotated[

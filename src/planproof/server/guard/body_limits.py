@@ -91,6 +91,7 @@ class BodyLimits:
 
         async def send_and_drain(message: Message) -> None:
             if message["type"] == "http.response.start":
+                body.is_answered = True
                 is_above_limit = scope.get("state", {}).get(HEALTH_CHECKS_ONLY, False)
                 if body.is_incomplete and not is_above_limit:
                     # The rest of the body is not needed: drain some of it, then close.
@@ -118,6 +119,8 @@ class _LimitedBody:
         self, limiter: BodyLimits, limits: ServerLimits, scope: Scope, receive: Receive
     ) -> None:
         self.buffered_bytes = 0
+        self.is_answered = False
+        """True once the response has started, which happens before streams read the body."""
         self._limiter = limiter
         self._receive = receive
         self._is_data_set = scope["path"] == _DATA_SET_PATH
@@ -147,6 +150,12 @@ class _LimitedBody:
                 self._limiter.reserve(len(chunk))
                 self.buffered_bytes += len(chunk)
         except _ClientDisconnected:
+            self._is_finished = True
+            return {"type": "http.disconnect"}
+        except RequestRefused:
+            if not self.is_answered:
+                raise
+            # Too late for another response: the stream ends.
             self._is_finished = True
             return {"type": "http.disconnect"}
         return {"type": "http.request", "body": chunk, "more_body": True}
@@ -187,7 +196,7 @@ class _LimitedBody:
 
     async def _iterate_decoded(self) -> AsyncIterator[bytes]:
         encoding = self._headers.get("content-encoding", "identity").strip().lower()
-        if encoding not in ("identity", "gzip"):
+        if self._is_incomplete and encoding not in ("identity", "gzip"):
             raise RequestRefused(
                 415,
                 f"unsupported encoding `{encoding}`.",

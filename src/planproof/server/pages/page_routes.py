@@ -96,12 +96,12 @@ async def _respond_not_found(request: Request, _: Exception) -> Response:
     return respond_to_error(request.scope, error)
 
 
-def get_queries(services: ServicesDep) -> RunQueries:
+async def get_queries(services: ServicesDep) -> RunQueries:
     """Return the queries that pages use."""
     return services.queries
 
 
-def parse_case_filter(
+async def parse_case_filter(
     *,
     score: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
     find: Annotated[str, Query(max_length=500)] = "",

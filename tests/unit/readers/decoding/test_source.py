@@ -339,8 +339,15 @@ def test_too_many_values_are_an_error_before_they_are_objects(
 
 
 def test_a_text_may_have_any_number_of_commas() -> None:
-    text = "He came, saw: and went.\n" * 200
+    text = "He came, saw: and went.\n" * 9 + "He came, saw: and went. " * 200
     assert Source.from_text(text, limits=Limits(values=10)).form == "text"
+
+
+def test_the_lines_of_a_text_are_limited() -> None:
+    text = "He came\n" * 10
+    assert Source.from_text(text, limits=Limits(values=10)).form == "text"
+    with pytest.raises(InvalidInput, match="has more than 9 lines"):
+        Source.from_text(text, limits=Limits(values=9))
 
 
 def test_limits_apply_to_values_as_to_texts() -> None:
