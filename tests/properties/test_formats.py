@@ -35,10 +35,11 @@ FAMILIES: dict[str, str] = {
         "openinference opentelemetry run-tree smolagents tapeagents toolbench"
     ),
     "text": (
-        "autogen-chat autogen-messages autogen-team bedrock-console browsergym-log camel-calls "
-        "camel-chat camel-tools cmbagent-console crewai-console crewai-log gymnasium-agent "
-        "langchain-boxes langchain-console langchain-dialogue langchain-messages langchain-steps "
-        "llama-index-workflow smolagents-console text-log transformers-agents"
+        "auto-gpt-console autogen-chat autogen-messages autogen-team bedrock-console "
+        "browsergym-log camel-calls camel-chat camel-tools cmbagent-console crewai-console "
+        "crewai-log gymnasium-agent langchain-boxes langchain-console langchain-dialogue "
+        "langchain-messages langchain-steps llama-index-workflow metagpt-log "
+        "semantic-kernel-console smolagents-console text-log transformers-agents"
     ),
     "Markdown": "aider specstory",
     "others": (
