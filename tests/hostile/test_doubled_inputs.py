@@ -119,15 +119,11 @@ TRACES: dict[str, Callable[[int], Any]] = {
     "text log": lambda n: "\n".join(f"2026-01-01 10:00:{i % 60:02} INFO call f" for i in range(n)),
     "prompts": lambda n: "$ ls\n" * n,
     "headings": lambda n: "## User\nhi\n## Assistant\n" * n,
-    "chunks": lambda n: "\n".join(
-        json.dumps({"type": kind, "session_id": "s", **more})
-        for kind, more in [
-            (
-                "tool_call",
-                {"subtype": "started", "call_id": "c", "tool_call": {"readToolCall": {}}},
-            ),
-            *(("thinking", {"text": "and so on "}) for _ in range(n)),
-        ]
+    "chunks": lambda n: (
+        '{"type": "tool_call", "session_id": "s", "subtype": "started", "call_id": "c", '
+        '"tool_call": {"readToolCall": {}}}\n'
+        + '{"type": "thinking", "session_id": "s", "text": "and so on "}\n'
+        * n
     ),
     "json in json": lambda n: _say(json.dumps({"a": "x" * n}) * 20),
     "spans": lambda n: {
