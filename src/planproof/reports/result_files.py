@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Protocol
@@ -154,8 +155,11 @@ COLUMNS = (
 
 _BATCH_SIZE = 500
 # Spreadsheets interpret a cell that begins with one of these as a formula (OWASP, "CSV Injection").
-# Some of them also accept the full-width forms.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# Some of them also accept the full-width forms, or drop invisible characters before the sign.
+_FORMULA = re.compile(
+    r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*+"
+    r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+)
 _NESTED = (ColumnType.STEPS, ColumnType.EXTRAS)
 
 
@@ -270,7 +274,7 @@ def _build_schema() -> pa.Schema:
 def _format_csv_cell(value: Json, column_type: ColumnType) -> Json:
     if column_type in _NESTED:
         return json.dumps(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _replace_surrogates(value: Json) -> Json:

@@ -138,6 +138,15 @@ def test_no_cell_of_a_csv_file_is_a_formula(sign: str, line_break: str, tmp_path
     assert len(rows) == len(ids)
 
 
+@pytest.mark.parametrize("invisible", ["\x00", "\ufeff", "\u200b", "\u2060\u00ad", " \u00a0"])
+def test_no_invisible_character_hides_a_formula(invisible: str) -> None:
+    result = replace(_results()[0], id=f"{invisible}=HYPERLINK(1,2)")
+    rows = _write_results([result], ResultFormat.CSV).decode()
+    assert f"'{invisible}=HYPERLINK" in rows
+    harmless = replace(_results()[0], id=f"{invisible}a=1")
+    assert f"'{invisible}a" not in _write_results([harmless], ResultFormat.CSV).decode()
+
+
 @pytest.mark.parametrize("form", ResultFormat)
 def test_no_results_are_a_file_too(form: ResultFormat, tmp_path: Path) -> None:
     path = tmp_path / "none"
