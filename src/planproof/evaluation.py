@@ -16,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
+from planproof.checking.confidence import estimate_level_confidence
 from planproof.checking.event_text import QuoteLocator
 from planproof.checking.plan_periods import (
     JudgePeriod,
@@ -574,6 +575,9 @@ def _score(draft: Verdict, findings: Findings) -> Verdict:
         outcome=Outcome.SCORED,
         score=score,
         level=floor_to_level(score),
+        confidence=estimate_level_confidence(
+            findings, score, judge=draft.judge and draft.judge.name
+        ),
         reason=write_reason(findings, score),
         steps=findings.steps,
         extras=findings.extras,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
+from planproof.checking.confidence import estimate_level_confidence
 from planproof.checking.contract_judge import (
     ContractJudge,
     bind_metadata,
@@ -151,6 +152,7 @@ def verify(
         *_check_extras(parsed, events),
         *unaccounted,
         *_check_score(parsed),
+        *(_check_confidence(parsed) if "confidence" in verdict else ()),
         *_check_reproduced(parsed, judge, timeline, quotes),
     )
 
@@ -327,7 +329,7 @@ def _check_understood(verdict: Verdict, trace: Trace, *, plan_given: bool) -> It
 
 
 def _check_unscored(verdict: Verdict) -> Iterator[str]:
-    for name in ("score", "level", "nearest_better"):
+    for name in ("score", "level", "confidence", "nearest_better"):
         if getattr(verdict, name) is not None:
             yield _describe_difference(f"/{name}", f"the outcome is {verdict.outcome}", None)
     if verdict.steps or verdict.extras:
@@ -602,6 +604,14 @@ def _check_score(verdict: Verdict) -> Iterator[str]:
         yield _describe_difference("/reason", "does not follow from the findings", reason)
 
 
+def _check_confidence(verdict: Verdict) -> Iterator[str]:
+    """Check the confidence of the level; verdicts of older versions have none."""
+    score, judge = compute_score(verdict.findings), _get_judge_name(verdict)
+    expected = estimate_level_confidence(verdict.findings, score, judge=judge)
+    if not _are_equal(verdict.confidence, expected):
+        yield _describe_difference("/confidence", "does not follow from the findings", expected)
+
+
 def _has_no_findings(verdict: Verdict) -> bool:
     """Return whether a model gave the score itself, so that only its form can be checked."""
     by_model = verdict.judge is not None and verdict.judge.name == PROMPT
@@ -609,6 +619,8 @@ def _has_no_findings(verdict: Verdict) -> bool:
 
 
 def _check_model_score(verdict: Verdict) -> Iterator[str]:
+    if verdict.confidence is not None:
+        yield _describe_difference("/confidence", "a model gave the score", None)
     if verdict.score is None or not 0 <= verdict.score <= 1:
         yield _describe_difference("/score", "not a valid score", "a number from 0 to 1")
     elif verdict.level != floor_to_level(verdict.score):

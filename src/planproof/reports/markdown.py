@@ -27,6 +27,7 @@ from planproof.reports.wording import (
     format_cost,
     format_coverage,
     format_headline,
+    format_low_confidence,
     format_model_notes,
     format_plan_origin,
     format_score,
@@ -64,6 +65,8 @@ def _format_blocks(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     if verdict.id is not None:
         yield f"Case {format_code(verdict.id, show)}"
     yield escape(show(verdict.reason))
+    if low_confidence := format_low_confidence(verdict):
+        yield f"⚠️ {low_confidence}"
     if verdict.steps or verdict.extras:
         yield format_tally(verdict) + "."
         yield "\n".join(_format_steps_table(verdict, show))

@@ -115,6 +115,7 @@ COLUMNS = (
     Column("cause", ColumnType.TEXT, lambda result: result.verdict.cause),
     Column("score", ColumnType.NUMBER, lambda result: result.verdict.score),
     Column("level", ColumnType.NUMBER, lambda result: result.verdict.level),
+    Column("confidence", ColumnType.NUMBER, lambda result: result.verdict.confidence),
     Column("reason", ColumnType.TEXT, lambda result: result.verdict.reason),
     *(
         Column(f"{status.value}", ColumnType.INTEGER, _make_status_counter(status))

@@ -56,6 +56,7 @@ DECLARATION_LABELS = {
 _MAX_TEXT_LENGTH = 20_000
 _DIGEST_CHARS = len("sha256:") + 12
 _MAX_NAMED = 5
+_LOW_CONFIDENCE = 0.5
 
 TextSanitizer: TypeAlias = Callable[[str], str]
 """Makes text from a case safe to show."""
@@ -73,6 +74,15 @@ def format_headline(verdict: Verdict) -> str:
     if verdict.level is None:
         return f"not judged: {OUTCOME_LABELS[verdict.outcome]}"
     return LEVEL_LABELS[verdict.level]
+
+
+def format_low_confidence(verdict: Verdict) -> str | None:
+    """Return a notice that names other judges if a level is more likely wrong than right."""
+    if verdict.confidence is None or verdict.confidence >= _LOW_CONFIDENCE:
+        return None
+    judge = verdict.judge and verdict.judge.name
+    better = " or ".join(f"`{name}`" for name in ("contract", "audit") if name != judge)
+    return f"low confidence ({verdict.confidence:.0%}): judge with {better}"
 
 
 def format_score(score: float) -> str:

@@ -82,8 +82,12 @@ class Summary:
 class SummaryBuilder:
     """Collects results one by one, keeping only what a summary needs."""
 
-    def __init__(self, min_score: float = PASSING_SCORE) -> None:
+    def __init__(
+        self, min_score: float = PASSING_SCORE, min_confidence: float | None = None
+    ) -> None:
         self.min_score = min_score
+        self.min_confidence = min_confidence
+        self.below_confidence = 0
         self.passed = 0
         self.known = 0
         self.seconds = 0.0
@@ -115,6 +119,7 @@ class SummaryBuilder:
         # Exact, so that the mean does not depend on the order of the cases.
         self._total += Fraction(verdict.score)
         self.passed += verdict.score >= self.min_score
+        self.below_confidence += verdict.is_below_confidence(self.min_confidence)
         if verdict.score < 1:
             self._lowest.add((verdict.score, result.position), result)
         for step in verdict.findings.counted_steps:

@@ -81,6 +81,8 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
         ([FOLLOWED, IDLE], ("--min-score", "0.25"), 1),
         ([IDLE, PLANLESS], ("--min-score", "0.25"), 1),
         ([FOLLOWED, PLANLESS], ("--min-score", "0.25"), 3),
+        ([FOLLOWED, IDLE], ("--min-confidence", "0.1"), 0),
+        ([FOLLOWED, IDLE], ("--min-confidence", "1"), 3),
         ([], (), 2),
     ],
 )
