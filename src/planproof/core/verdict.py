@@ -172,15 +172,29 @@ class NearestBetter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """Shares for sorting cases and watching trends; they do not replace the score.
+
+    `step_share` is the share of counted steps that were executed, `order_share` the share in plan
+    order of those that began and have a fixed position, and `action_share` the share of the agent's
+    actions that steps cover. A share of nothing is None.
+    """
+
+    step_share: float | None = None
+    order_share: float | None = None
+    action_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The verdict on one case; if it could not be judged, the `outcome` and `reason` say why.
 
     `level` is the score rounded down to a level of the table, `confidence` the probability that it
     is rightly at least 0.75, or rightly below, and `nearest_better` the smallest change that would
-    have given a higher one. `steps` and `extras` are the findings. `plan`,
-    `coverage`, `judge`, `contract` and `inputs` say what was judged and how. `cause` is the known
-    cause of a judge's failure. If a model was asked: `cost`, the evidence that was `rejected`,
-    `warnings`, and the results of `samples` or a `panel`.
+    have given a higher one. `steps` and `extras` are the findings, `measures` are shares of them.
+    `plan`, `coverage`, `judge`, `contract` and `inputs` say what was judged and how. `cause` is the
+    known cause of a judge's failure. If a model was asked: `cost`, the evidence that was
+    `rejected`, `warnings`, and the results of `samples` or a `panel`.
     """
 
     outcome: Outcome
@@ -192,6 +206,7 @@ class Verdict:
     steps: tuple[StepFinding, ...] = ()
     extras: tuple[Extra, ...] = ()
     nearest_better: NearestBetter | None = None
+    measures: Measures | None = None
     plan: PlanSummary | None = None
     coverage: Coverage | None = None
     judge: JudgeSummary | None = None
@@ -241,6 +256,7 @@ class Verdict:
             "steps": [to_json_values(step) for step in self.steps],
             "extras": [to_json_values(extra) for extra in self.extras],
             "nearest_better": self.nearest_better and to_json_values(self.nearest_better),
+            "measures": self.measures and to_json_values(self.measures),
             "plan": self.plan and to_json_values(self.plan),
             "coverage": self.coverage and to_json_values(self.coverage),
             "judge": self.judge and to_json_values(self.judge),

@@ -74,9 +74,10 @@ def test_an_invalid_verdict_is_an_error(change: dict[str, Any], told: str) -> No
         parse_verdict([])
 
 
-def test_a_verdict_stored_without_confidence_can_be_read() -> None:
-    stored = {name: value for name, value in VERDICTS[0].full().items() if name != "confidence"}
-    assert parse_verdict(stored) == replace(VERDICTS[0], confidence=None)
+def test_a_verdict_stored_without_confidence_and_measures_can_be_read() -> None:
+    stored = {**VERDICTS[0].full()}
+    del stored["confidence"], stored["measures"]
+    assert parse_verdict(stored) == replace(VERDICTS[0], confidence=None, measures=None)
 
 
 @pytest.mark.parametrize(
