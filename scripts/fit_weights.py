@@ -4,7 +4,8 @@ usage: python -m scripts.fit_weights [--confidence-only | --level-only]
 
 The confidence is fitted on `train` of the second bench, which the similarity has not seen. Printed
 is how well it predicts sources that were left out. In the confidence of a level, followed and
-flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are.
+flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are. For
+levels the totals on `val` are printed as well.
 """
 
 from __future__ import annotations
@@ -98,11 +99,16 @@ def _fit_levels(stored: dict[str, Any]) -> None:
         stored["confidence"].setdefault(side, dict.fromkeys(("bias", *names), 0.0))
     _write(stored)
     load_confidence_weights.cache_clear()
-    samples = _judge_levels()
+    samples = _judge_levels("train")
     stored["confidence"] |= {side: _fit(side, samples) for side in LEVEL_FEATURES}
     _write(stored)
     for side in LEVEL_FEATURES:
         _print_left_out(side, samples)
+    for side in LEVEL_FEATURES:
+        own = [sample for sample in _judge_levels("val") if sample.finding_type == side]
+        fitted = stored["confidence"][side]
+        confidence = [predict_correctness(fitted, sample.features) for sample in own]
+        _print_figures(f"{side} on val", confidence, own)
 
 
 def _write(stored: dict[str, Any]) -> None:
@@ -144,10 +150,10 @@ def _judge_train() -> Iterator[Sample]:
                 yield _build_sample("extra", features, case["source"], right=right)
 
 
-def _judge_levels() -> list[Sample]:
+def _judge_levels(split: str) -> list[Sample]:
     """Judge all cases, and compare whether they pass with whether the plan was followed."""
     judge, traces = Rules(Vocabulary()), dict[str, Trace]()
-    cases = load_v2_cases("train")
+    cases = load_v2_cases(split)
     followed = sum(case["label"]["kind"] in _FOLLOWED for case in cases)
     samples: list[Sample] = []
     for case in cases:
@@ -186,18 +192,22 @@ def _fit(
 def _print_left_out(finding_type: str, samples: list[Sample]) -> None:
     """Print the errors of a confidence that was fitted without the source of the finding."""
     predicted: list[float] = []
-    right: list[bool] = []
-    counts: list[float] = []
+    left_out: list[Sample] = []
     own = [sample for sample in samples if sample.finding_type == finding_type]
     for source in sorted({sample.source for sample in own}):
         fitted = _fit(finding_type, samples, source)
         for sample in own:
             if sample.source == source:
                 predicted.append(predict_correctness(fitted, sample.features))
-                right.append(sample.right)
-                counts.append(sample.times)
-    confidence, is_right = np.array(predicted), np.array(right, dtype=np.float64)
-    times = np.array(counts)
+                left_out.append(sample)
+    _print_figures(finding_type, predicted, left_out)
+
+
+def _print_figures(name: str, predicted: list[float], samples: list[Sample]) -> None:
+    """Print how well a confidence predicts which samples are right."""
+    confidence = np.array(predicted)
+    is_right = np.array([sample.right for sample in samples], dtype=np.float64)
+    times = np.array([sample.times for sample in samples])
     bins = np.minimum(_BINS - 1, (confidence * _BINS).astype(int))
     members = [bins == number for number in range(_BINS) if (bins == number).any()]
     error = sum(
@@ -206,7 +216,7 @@ def _print_left_out(finding_type: str, samples: list[Sample]) -> None:
     high = confidence >= _HIGH
     share = f"{np.average(is_right[high], weights=times[high]):.2f}" if high.any() else "-"
     print(
-        f"{finding_type:10} {len(own):6}, {np.average(is_right, weights=times):.2f} right,"
+        f"{name:14} {len(samples):6}, {np.average(is_right, weights=times):.2f} right,"
         f" calibration error {error:.3f}, confidence >= {_HIGH}: {int(high.sum())}, {share} right,"
         f" AUROC {_compute_auroc(confidence, is_right, times):.2f}"
     )
