@@ -1,9 +1,11 @@
 """Fit src/planproof/checking/weights.json: similarity on the first bench, confidence on the second.
 
-usage: python -m scripts.fit_weights [--confidence-only]
+usage: python -m scripts.fit_weights [--confidence-only | --level-only]
 
 The confidence is fitted on `train` of the second bench, which the similarity has not seen. Printed
-is how well it predicts sources that were left out.
+is how well it predicts sources that were left out. In the confidence of a level, followed and
+flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are. For
+levels the totals on `val` are printed as well.
 """
 
 from __future__ import annotations
@@ -18,19 +20,26 @@ import numpy as np
 
 from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
+    LEVEL_FEATURES,
+    LOWEST_PASSING,
     compute_extra_features,
+    compute_level_features,
     compute_step_features,
+    load_confidence_weights,
 )
+from planproof.checking.rules import Rules
 from planproof.checking.similarity import FEATURE_SIGNS
 from planproof.checking.similarity_analysis import analyze, judge_by_similarity
+from planproof.core.content import Content
 from planproof.core.finding import Severity, Status
 from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.scoring import compute_score
 from scripts.bench import load_labelled_cases, load_scorer, load_v2_cases
-from scripts.weight_fitting import StepEventPairs, fit_correctness, predict_correctness
+from scripts.weight_fitting import Array, StepEventPairs, fit_correctness, predict_correctness
 
 WEIGHTS_FILE = Path("src/planproof/checking/weights.json")
 _FOLLOWED = frozenset({"faithful", "paraphrase"})
@@ -40,17 +49,27 @@ _BINS = 10
 
 
 class Sample(NamedTuple):
-    """A finding: its type, the features of its confidence, whether it is right, its source."""
+    """A finding or level: type, features of its confidence, whether it is right, and source.
+
+    It counts `times` times.
+    """
 
     finding_type: str
     features: tuple[float, ...]
     right: bool
     source: str
+    times: float = 1.0
+
+
+_FEATURES = CONFIDENCE_FEATURES | LEVEL_FEATURES
 
 
 def main(arguments: list[str]) -> None:
     """Fit the weights, write the file, and print how well the confidence predicts."""
     stored = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
+    if "--level-only" in arguments:
+        _fit_levels(stored)
+        return
     if "--confidence-only" not in arguments:
         weights = StepEventPairs(load_labelled_cases()).fit_weights()
         stored["weights"] = dict(zip(FEATURE_SIGNS, weights.values, strict=True))
@@ -62,16 +81,34 @@ def main(arguments: list[str]) -> None:
     # Judging loads the file, and a new feature has no weight yet.
     stored["confidence"] = {
         finding_type: dict.fromkeys(("bias", *names), 0.0)
-        for finding_type, names in CONFIDENCE_FEATURES.items()
+        for finding_type, names in _FEATURES.items()
     }
     _write(stored)
+    load_confidence_weights.cache_clear()
     samples = list(_judge_train())
-    stored["confidence"] = {
-        finding_type: _fit(finding_type, samples) for finding_type in CONFIDENCE_FEATURES
-    }
+    stored["confidence"] |= {name: _fit(name, samples) for name in CONFIDENCE_FEATURES}
     _write(stored)
     for finding_type in CONFIDENCE_FEATURES:
         _print_left_out(finding_type, samples)
+    _fit_levels(stored)
+
+
+def _fit_levels(stored: dict[str, Any]) -> None:
+    """Fit the confidence of a level, which depends on that of its findings."""
+    for side, names in LEVEL_FEATURES.items():
+        stored["confidence"].setdefault(side, dict.fromkeys(("bias", *names), 0.0))
+    _write(stored)
+    load_confidence_weights.cache_clear()
+    samples = _judge_levels("train")
+    stored["confidence"] |= {side: _fit(side, samples) for side in LEVEL_FEATURES}
+    _write(stored)
+    for side in LEVEL_FEATURES:
+        _print_left_out(side, samples)
+    for side in LEVEL_FEATURES:
+        own = [sample for sample in _judge_levels("val") if sample.finding_type == side]
+        fitted = stored["confidence"][side]
+        confidence = [predict_correctness(fitted, sample.features) for sample in own]
+        _print_figures(f"{side} on val", confidence, own)
 
 
 def _write(stored: dict[str, Any]) -> None:
@@ -113,10 +150,33 @@ def _judge_train() -> Iterator[Sample]:
                 yield _build_sample("extra", features, case["source"], right=right)
 
 
+def _judge_levels(split: str) -> list[Sample]:
+    """Judge all cases, and compare whether they pass with whether the plan was followed."""
+    judge, traces = Rules(Vocabulary()), dict[str, Trace]()
+    cases = load_v2_cases(split)
+    followed = sum(case["label"]["kind"] in _FOLLOWED for case in cases)
+    samples: list[Sample] = []
+    for case in cases:
+        if case["base"] not in traces:
+            source = Source.from_value(case["execution_trace"], name=case["id"])
+            traces[case["base"]] = read_trace(source, vocabulary=judge.vocabulary)
+        plan = parse_given_plan(case["agent_plan"])
+        findings = judge.judge(Content(""), plan, traces[case["base"]])
+        side = "passing" if compute_score(findings) >= LOWEST_PASSING else "failing"
+        is_followed = case["label"]["kind"] in _FOLLOWED
+        alike = followed if is_followed else len(cases) - followed
+        features = compute_level_features(findings, side)
+        sample = _build_sample(
+            side, features, case["source"], right=is_followed == (side == "passing")
+        )
+        samples.append(sample._replace(times=len(cases) / 2 / alike))
+    return samples
+
+
 def _build_sample(
     finding_type: str, features: dict[str, float], source: str, *, right: bool
 ) -> Sample:
-    values = tuple(features[name] for name in CONFIDENCE_FEATURES[finding_type])
+    values = tuple(features[name] for name in _FEATURES[finding_type])
     return Sample(finding_type, values, right, source)
 
 
@@ -125,33 +185,49 @@ def _fit(
 ) -> dict[str, float]:
     chosen = [s for s in samples if s.finding_type == finding_type and s.source != excluded_source]
     rows, right = [s.features for s in chosen], [s.right for s in chosen]
-    return fit_correctness(rows, right, CONFIDENCE_FEATURES[finding_type])
+    counts = [sample.times for sample in chosen]
+    return fit_correctness(rows, right, _FEATURES[finding_type], counts)
 
 
 def _print_left_out(finding_type: str, samples: list[Sample]) -> None:
     """Print the errors of a confidence that was fitted without the source of the finding."""
     predicted: list[float] = []
-    right: list[bool] = []
+    left_out: list[Sample] = []
     own = [sample for sample in samples if sample.finding_type == finding_type]
     for source in sorted({sample.source for sample in own}):
         fitted = _fit(finding_type, samples, source)
         for sample in own:
             if sample.source == source:
                 predicted.append(predict_correctness(fitted, sample.features))
-                right.append(sample.right)
-    confidence, is_right = np.array(predicted), np.array(right, dtype=np.float64)
+                left_out.append(sample)
+    _print_figures(finding_type, predicted, left_out)
+
+
+def _print_figures(name: str, predicted: list[float], samples: list[Sample]) -> None:
+    """Print how well a confidence predicts which samples are right."""
+    confidence = np.array(predicted)
+    is_right = np.array([sample.right for sample in samples], dtype=np.float64)
+    times = np.array([sample.times for sample in samples])
     bins = np.minimum(_BINS - 1, (confidence * _BINS).astype(int))
     members = [bins == number for number in range(_BINS) if (bins == number).any()]
     error = sum(
-        float(abs(confidence[own_bin].mean() - is_right[own_bin].mean()) * own_bin.mean())
-        for own_bin in members
-    )
+        abs(float(((confidence - is_right) * times)[own_bin].sum())) for own_bin in members
+    ) / float(times.sum())
     high = confidence >= _HIGH
-    share = f"{is_right[high].mean():.2f}" if high.any() else "-"
+    share = f"{np.average(is_right[high], weights=times[high]):.2f}" if high.any() else "-"
     print(
-        f"{finding_type:10} {len(own):6} findings, {is_right.mean():.2f} right,"
-        f" calibration error {error:.3f}, confidence >= {_HIGH}: {int(high.sum())}, {share} right"
+        f"{name:14} {len(samples):6}, {np.average(is_right, weights=times):.2f} right,"
+        f" calibration error {error:.3f}, confidence >= {_HIGH}: {int(high.sum())}, {share} right,"
+        f" AUROC {_compute_auroc(confidence, is_right, times):.2f}"
     )
+
+
+def _compute_auroc(confidence: Array, is_right: Array, times: Array) -> float:
+    """Return how probably a right finding has more confidence than a wrong one."""
+    is_positive = is_right > 0
+    right, wrong = confidence[is_positive][:, None], confidence[~is_positive][None, :]
+    weights = times[is_positive][:, None] * times[~is_positive][None, :]
+    return float((((right > wrong) + 0.5 * (right == wrong)) * weights).sum() / weights.sum())
 
 
 if __name__ == "__main__":

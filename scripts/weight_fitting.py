@@ -50,8 +50,14 @@ class StepEventPairs:
         return Weights(tuple(round(float(w), 3) for w in fitted[:-1]), round(float(fitted[-1]), 3))
 
 
-def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Array:
-    """Return the weights and the bias; a weight with the wrong sign is set to 0 (sign 0: any)."""
+def fit_logistic(
+    rows: Array, labels: Array, signs: npt.NDArray[np.int_], counts: Array | None = None
+) -> Array:
+    """Return the weights and the bias; a weight with the wrong sign is set to 0 (sign 0: any).
+
+    `counts` says how often each row counts; by default once.
+    """
+    times: Array = np.ones(len(labels)) if counts is None else counts
     size = rows.shape[1] + 1
     table: Array = np.ones((len(rows), size))
     table[:, :-1] = rows
@@ -60,7 +66,7 @@ def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Arr
     spread: Array = np.array([0.0] * size)
     for turn in range(1, _ROUNDS + 1):
         chance = 1 / (1 + np.exp(-(table @ weights)))
-        slope = table.T @ (chance - labels) / len(labels)
+        slope = table.T @ ((chance - labels) * times) / times.sum()
         slope[:-1] += _RIDGE * weights[:-1]
         mean = 0.9 * mean + 0.1 * slope
         spread = 0.999 * spread + 0.001 * slope**2
@@ -71,14 +77,18 @@ def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Arr
 
 
 def fit_correctness(
-    rows: list[tuple[float, ...]], is_right: list[bool], names: tuple[str, ...]
+    rows: list[tuple[float, ...]],
+    is_right: list[bool],
+    names: tuple[str, ...],
+    counts: list[float] | None = None,
 ) -> dict[str, float]:
     """Return the weights of features that predict whether a finding is right, of any sign."""
     # One more example of each class keeps probabilities away from 0 and 1.
     table: Array = np.array([*rows, *[np.mean(rows, axis=0)] * 2], dtype=np.float64)
     table = table.reshape(len(rows) + 2, len(names))
     labels: Array = np.array([*is_right, True, False], dtype=np.float64)
-    fitted = fit_logistic(table, labels, np.zeros(len(names), dtype=np.int_))
+    times: Array = np.array([*(counts or [1.0] * len(rows)), 1.0, 1.0])
+    fitted = fit_logistic(table, labels, np.zeros(len(names), dtype=np.int_), times)
     return {
         "bias": round(float(fitted[-1]), 3),
         **{name: round(float(value), 3) for name, value in zip(names, fitted, strict=False)},

@@ -16,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
+from planproof.checking.confidence import estimate_level_confidence
 from planproof.checking.event_text import QuoteLocator
 from planproof.checking.plan_periods import (
     JudgePeriod,
@@ -70,7 +71,7 @@ from planproof.readers.record_counts import (
 )
 from planproof.readers.task_content import find_task, read_task
 from planproof.reasons import write_reason
-from planproof.scoring import compute_score, find_nearest_better, floor_to_level
+from planproof.scoring import compute_measures, compute_score, find_nearest_better, floor_to_level
 
 if TYPE_CHECKING:
     from planproof.core.async_bridge import LoopThrottle, OnePerLoop
@@ -281,13 +282,14 @@ async def _judge_loaded(loaded: LoadedCase, judge: AnyJudge) -> Verdict:
         found = judge.judge(loaded.task, plan, trace)
         return found if isinstance(found, Findings) else await found
 
+    trace = loaded.timeline.trace
     try:
         judged = await _judge_timeline(loaded.timeline, judge_period)
         if isinstance(judged, Findings):
-            return _score(_note_limits(loaded), _locate_quotes(loaded, judged))
+            return _score(_note_limits(loaded), _locate_quotes(loaded, judged), trace)
         draft = _add_judgement(loaded.draft, judged)
         if judged.findings is not None:
-            return _score(draft, _locate_quotes(loaded, judged.findings))
+            return _score(draft, _locate_quotes(loaded, judged.findings), trace)
         return _take_score(draft, judged)
     except Exception as error:
         return _judge_failed(loaded.draft, judge, error)
@@ -564,7 +566,7 @@ def read_json_or_text(path: Path) -> Json:
         ) from error
 
 
-def _score(draft: Verdict, findings: Findings) -> Verdict:
+def _score(draft: Verdict, findings: Findings, trace: Trace) -> Verdict:
     """Complete a verdict with the score and the reason that follow from the findings."""
     score = compute_score(findings)
     if findings.notes:
@@ -574,10 +576,14 @@ def _score(draft: Verdict, findings: Findings) -> Verdict:
         outcome=Outcome.SCORED,
         score=score,
         level=floor_to_level(score),
+        confidence=estimate_level_confidence(
+            findings, score, judge=draft.judge and draft.judge.name
+        ),
         reason=write_reason(findings, score),
         steps=findings.steps,
         extras=findings.extras,
         nearest_better=find_nearest_better(findings),
+        measures=compute_measures(findings, trace),
     )
 
 

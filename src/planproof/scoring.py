@@ -1,4 +1,4 @@
-"""Compute the score from findings, and the smallest change that would raise it."""
+"""Compute the score from findings, the smallest change that would raise it, and measures."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from msgspec.structs import replace
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.phrases import format_name, format_steps, join_items
 from planproof.core.score_table import Tally, find_row
-from planproof.core.verdict import NearestBetter
+from planproof.core.trace import Kind, Trace
+from planproof.core.verdict import Measures, NearestBetter
 
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
+_IN_ORDER = frozenset({Status.EXECUTED, Status.PARTIAL})
+_DIGITS = 4
 
 
 def floor_to_level(score: float) -> float:
@@ -37,6 +40,33 @@ def find_nearest_better(findings: Findings) -> NearestBetter | None:
         return None
     nearest, score = min(better, key=lambda option: (option[0].size, -option[1]))
     return NearestBetter(score=score, change=f"if {_describe_repair(nearest, findings)}")
+
+
+def compute_measures(findings: Findings, trace: Trace) -> Measures:
+    """Compute the shares of executed steps, steps in order and planned actions.
+
+    Actions that do nothing but print, which no finding names, are not counted.
+    """
+    counted = findings.counted_steps
+    placed = [step for step in counted if step.has_position]
+    extra = {extra.event for extra in findings.extras}
+    covered = {event for step in findings.steps for event in step.covers}
+    covered |= {cited.event for step in findings.steps for cited in step.evidence}
+    planned = _count_actions(covered - extra, trace)
+    return Measures(
+        step_share=_divide(sum(s.status is Status.EXECUTED for s in counted), len(counted)),
+        order_share=_divide(sum(s.status in _IN_ORDER for s in placed), len(placed)),
+        action_share=_divide(planned, planned + _count_actions(extra, trace)),
+    )
+
+
+def _count_actions(ids: set[str], trace: Trace) -> int:
+    events = [event for id_ in ids if (event := trace.by_id.get(id_)) is not None]
+    return sum([event.kind is Kind.ACTION and event.actor != "user" for event in events])
+
+
+def _divide(part: int, whole: int) -> float | None:
+    return round(part / whole, _DIGITS) if whole else None
 
 
 class _Repair(Struct, frozen=True, kw_only=True):
@@ -138,9 +168,8 @@ def _describe_move(displaced: list[StepFinding], steps: tuple[StepFinding, ...])
         return f"{format_steps([step.number for step in displaced])} had come in plan order"
     (step,) = displaced
     position = next(index for index, other in enumerate(steps) if other is step)
-    in_order = {Status.EXECUTED, Status.PARTIAL}
-    before = [s.number for s in steps[:position] if s.status in in_order and s.evidence][-1:]
-    after = [s.number for s in steps[position + 1 :] if s.status in in_order and s.evidence][:1]
+    before = [s.number for s in steps[:position] if s.status in _IN_ORDER and s.evidence][-1:]
+    after = [s.number for s in steps[position + 1 :] if s.status in _IN_ORDER and s.evidence][:1]
     subject = format_steps([step.number])
     if before and after:
         return f"{subject} had come between {format_steps([*before, *after])}"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
+from planproof.checking.confidence import estimate_level_confidence
 from planproof.checking.contract_judge import (
     ContractJudge,
     bind_metadata,
@@ -38,6 +39,7 @@ from planproof.core.quotes import QuotableTexts, is_quote_in
 from planproof.core.trace import Kind, Trace
 from planproof.core.verdict import (
     ContractSummary,
+    Measures,
     Outcome,
     PlanSummary,
     Verdict,
@@ -58,7 +60,7 @@ from planproof.readers.record_counts import (
 )
 from planproof.readers.records import classify_records
 from planproof.reasons import check_reason, write_reason
-from planproof.scoring import compute_score, find_nearest_better, floor_to_level
+from planproof.scoring import compute_measures, compute_score, find_nearest_better, floor_to_level
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 _NOT_READ = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
@@ -151,6 +153,8 @@ def verify(
         *_check_extras(parsed, events),
         *unaccounted,
         *_check_score(parsed),
+        *(_check_confidence(parsed) if "confidence" in verdict else ()),
+        *(_check_measures(parsed, timeline.trace) if "measures" in verdict else ()),
         *_check_reproduced(parsed, judge, timeline, quotes),
     )
 
@@ -327,7 +331,7 @@ def _check_understood(verdict: Verdict, trace: Trace, *, plan_given: bool) -> It
 
 
 def _check_unscored(verdict: Verdict) -> Iterator[str]:
-    for name in ("score", "level", "nearest_better"):
+    for name in ("score", "level", "confidence", "nearest_better", "measures"):
         if getattr(verdict, name) is not None:
             yield _describe_difference(f"/{name}", f"the outcome is {verdict.outcome}", None)
     if verdict.steps or verdict.extras:
@@ -602,6 +606,25 @@ def _check_score(verdict: Verdict) -> Iterator[str]:
         yield _describe_difference("/reason", "does not follow from the findings", reason)
 
 
+def _check_confidence(verdict: Verdict) -> Iterator[str]:
+    """Check the confidence of the level; verdicts of older versions have none."""
+    score, judge = compute_score(verdict.findings), _get_judge_name(verdict)
+    expected = estimate_level_confidence(verdict.findings, score, judge=judge)
+    if not _are_equal(verdict.confidence, expected):
+        yield _describe_difference("/confidence", "does not follow from the findings", expected)
+
+
+def _check_measures(verdict: Verdict, trace: Trace) -> Iterator[str]:
+    """Check the measures; verdicts of older versions have none."""
+    expected = compute_measures(verdict.findings, trace)
+    for field in fields(Measures):
+        value: object = getattr(expected, field.name)
+        if verdict.measures is None or not _are_equal(getattr(verdict.measures, field.name), value):
+            yield _describe_difference(
+                f"/measures/{field.name}", "does not follow from the findings", value
+            )
+
+
 def _has_no_findings(verdict: Verdict) -> bool:
     """Return whether a model gave the score itself, so that only its form can be checked."""
     by_model = verdict.judge is not None and verdict.judge.name == PROMPT
@@ -609,6 +632,9 @@ def _has_no_findings(verdict: Verdict) -> bool:
 
 
 def _check_model_score(verdict: Verdict) -> Iterator[str]:
+    for name in ("confidence", "measures"):
+        if getattr(verdict, name) is not None:
+            yield _describe_difference(f"/{name}", "a model gave the score", None)
     if verdict.score is None or not 0 <= verdict.score <= 1:
         yield _describe_difference("/score", "not a valid score", "a number from 0 to 1")
     elif verdict.level != floor_to_level(verdict.score):

@@ -260,6 +260,26 @@ TAMPERED: list[Any] = [
         id="level edited",
     ),
     pytest.param(
+        top(confidence=0.99),
+        "/confidence: does not follow from the findings; expected 0.9.",
+        id="confidence edited",
+    ),
+    pytest.param(
+        top(confidence=None),
+        "/confidence: does not follow from the findings; expected 0.9.",
+        id="confidence removed",
+    ),
+    pytest.param(
+        within("measures", step_share=1.0),
+        "/measures/step_share: does not follow from the findings; expected 0.6667.",
+        id="measure edited",
+    ),
+    pytest.param(
+        top(measures=None),
+        "/measures/action_share: does not follow from the findings; expected 0.75.",
+        id="measures removed",
+    ),
+    pytest.param(
         top(reason="All steps, 1 to 4, were executed."),
         "/reason: does not follow from the findings; expected Step 3",
         id="reason edited",

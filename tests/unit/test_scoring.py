@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planproof.core.finding import Findings, Severity
-from planproof.scoring import compute_score, find_nearest_better
+from planproof.core.trace import Event, Kind, Trace
+from planproof.core.verdict import Measures
+from planproof.scoring import compute_measures, compute_score, find_nearest_better
 from tests.unit.finding_builders import extra, findings, step
 
 
@@ -134,3 +136,30 @@ def test_a_thousand_steps_and_five_thousand_extras() -> None:
 
     assert found is not None
     assert found.score == 0.5
+
+
+def _trace(*ids: str, kind: Kind = Kind.ACTION, actor: str | None = None) -> Trace:
+    events = (Event(id=one, kind=kind, pointer=f"/{one}", actor=actor) for one in ids)
+    return Trace(tuple(events), reader="native")
+
+
+def test_measures_are_shares_of_steps_and_actions() -> None:
+    found = findings("EEPLO", major=1, minor=1)
+    measures = compute_measures(found, _trace("e1", "e2", "e3", "e5", "x1", "y1", "unknown"))
+    assert measures == Measures(step_share=0.4, order_share=0.75, action_share=round(4 / 6, 4))
+
+
+def test_a_share_of_nothing_is_not_known() -> None:
+    assert compute_measures(Findings(()), _trace("e1")) == Measures()
+    assert compute_measures(findings("LA"), _trace()) == Measures(step_share=0.0)
+
+
+@pytest.mark.parametrize(("kind", "actor"), [(Kind.MESSAGE, None), (Kind.ACTION, "user")])
+def test_messages_and_what_the_user_did_are_no_actions(kind: Kind, actor: str | None) -> None:
+    said = _trace("e1", "x1", kind=kind, actor=actor)
+    assert compute_measures(findings("E", major=1), said).action_share is None
+
+
+def test_an_extra_is_not_planned_even_if_a_step_cites_it() -> None:
+    found = Findings((step("1", "E"),), (extra("e1"),))
+    assert compute_measures(found, _trace("e1")).action_share == 0.0

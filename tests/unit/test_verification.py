@@ -35,6 +35,12 @@ def test_the_untouched_verdict_is_accepted() -> None:
     assert verify(VERDICT, SOURCE, plan=parse_plan(PLAN)) == ()
 
 
+@pytest.mark.parametrize("missing", ["confidence", "measures"])
+def test_a_verdict_of_an_older_version_lacks_a_field(missing: str) -> None:
+    older = {name: value for name, value in VERDICT.items() if name != missing}
+    assert verify(older, SOURCE) == ()
+
+
 @pytest.mark.parametrize(("tamper", "problem"), TAMPERED)
 def test_a_tampered_verdict_is_rejected(
     tamper: Callable[[dict[str, Any]], None], problem: str
@@ -190,6 +196,8 @@ MODEL_VERDICT: dict[str, Any] = {
     "steps": [],
     "extras": [],
     "nearest_better": None,
+    "confidence": None,
+    "measures": None,
     "judge": {"name": "prompt", "fingerprint": "1", "models": ["openai:small"]},
     "cost": {"calls": 1},
     "coverage": {**VERDICT["coverage"], "shown": 5},
@@ -208,6 +216,8 @@ def test_a_model_may_give_a_score_and_a_reason_of_its_own() -> None:
         ({"score": None}, "/score: not a valid score; expected a number from 0 to 1."),
         ({"score": 7.5}, "/score: not a valid score; expected a number from 0 to 1."),
         ({"level": 0.5}, "/level: does not match the score; expected 0.25."),
+        ({"confidence": 0.9}, "/confidence: a model gave the score; expected null."),
+        ({"measures": {}}, "/measures: a model gave the score; expected null."),
         (
             {"reason": "Step 3 is close."},
             "/reason: The reason uses the adjective of degree 'close'.",

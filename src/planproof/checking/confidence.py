@@ -1,8 +1,8 @@
 """Estimate the confidence of a finding: the share of similar findings right on labelled cases.
 
 A few features per finding type are fitted by `scripts/fit_weights.py`, on sources that the judge's
-weights had not seen. A finding type whose features do not predict whether it is right has none,
-only its share.
+weights had not seen; likewise for levels, passing and failing ones apart. A finding type whose
+features do not predict whether it is right has none, only its share.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from math import exp, log
 from planproof.checking.alignment import Alignment
 from planproof.checking.candidates import Candidate
 from planproof.checking.requirements import Requirement
+from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.trace import UNVERIFIED, Event
 
 CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
@@ -26,6 +27,12 @@ CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
     "extra": ("step_count", "lexical_overlap"),
 }
 """The features that predict whether a finding of each type is right."""
+LEVEL_FEATURES: dict[str, tuple[str, ...]] = {
+    "passing": ("lowest_confidence", "step_count"),
+    "failing": ("mean_confidence", "deviation_count", "step_count"),
+}
+"""The features that predict whether a level is right, as passing or as failing."""
+LOWEST_PASSING = 0.75
 _DIGITS = 2
 _MAX_VALUES = 2
 # A call that only its own text shows may never have been made.
@@ -34,7 +41,7 @@ _MAX_UNVERIFIED = 0.6
 
 def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> float:
     """Return the share of findings of this type, with these features, that were right."""
-    bias, weights = _load_weights()[finding_type]
+    bias, weights = load_confidence_weights()[finding_type]
     total = bias + sum([weight * features[name] for name, weight in weights])
     return round(1 / (1 + exp(-total)), _DIGITS)
 
@@ -78,9 +85,51 @@ def compute_extra_features(alignment: Alignment) -> dict[str, float]:
     }
 
 
+def estimate_level_confidence(
+    findings: Findings, score: float, *, judge: str | None
+) -> float | None:
+    """Return the probability that a score is rightly at least 0.75, or rightly below it.
+
+    For `rules` it is fitted. For other judges it is the lowest confidence of a finding that the
+    level depends on; None if there is no finding.
+    """
+    side = "passing" if score >= LOWEST_PASSING else "failing"
+    decisive = _select_decisive(findings, side)
+    if not decisive:
+        return None
+    if judge == "rules":
+        return estimate_confidence(side, compute_level_features(findings, side))
+    return min([finding.confidence for finding in decisive])
+
+
+def compute_level_features(findings: Findings, side: str) -> dict[str, float]:
+    """Compute the features that predict whether a `passing` or `failing` level is right.
+
+    `lowest_confidence` and `mean_confidence` are those of the findings that the level depends on;
+    of a failing level these are the deviations. Counts are logarithms.
+    """
+    confidences = [finding.confidence for finding in _select_decisive(findings, side)]
+    return {
+        "lowest_confidence": min(confidences),
+        "mean_confidence": sum(confidences) / len(confidences),
+        "deviation_count": log(1 + len(confidences)),
+        "step_count": log(max(1, len(findings.counted_steps))),
+    }
+
+
+def _select_decisive(findings: Findings, side: str) -> list[StepFinding | Extra]:
+    """Return the findings that a level depends on: all of them, or only the deviations."""
+    steps, extras = findings.counted_steps, findings.extras
+    if side == "passing":
+        return [*steps, *extras]
+    deviations: list[StepFinding | Extra] = [s for s in steps if s.status is not Status.EXECUTED]
+    deviations += [extra for extra in extras if extra.severity is Severity.MAJOR]
+    return deviations or [*extras]
+
+
 @cache
-def _load_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
-    """Return the bias and the feature weights of each finding type."""
+def load_confidence_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
+    """Return the bias and the feature weights of each finding type and side of the scale."""
     text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
     fitted = json.loads(text)["confidence"]
     return {
@@ -88,5 +137,5 @@ def _load_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
             fitted[finding_type]["bias"],
             [(name, fitted[finding_type][name]) for name in names],
         )
-        for finding_type, names in CONFIDENCE_FEATURES.items()
+        for finding_type, names in (CONFIDENCE_FEATURES | LEVEL_FEATURES).items()
     }

@@ -44,6 +44,14 @@ def gate(
         ),
     ] = None,
     min_score: MinPassOption = None,
+    min_share: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--min-share",
+            metavar="NAME=X",
+            help="Minimum mean of step_share, order_share or action_share; repeatable.",
+        ),
+    ] = None,
     max_unscored: Annotated[
         int,
         typer.Option(
@@ -91,7 +99,7 @@ def gate(
     Exit code: 0 passed, 1 failed, 2 bad usage or input.
     """
     from planproof.runs.compare import compare as compare_results
-    from planproof.runs.gate import GateConditions, check_gate
+    from planproof.runs.gate import GateConditions, check_gate, parse_shares
     from planproof.runs.run_names import find_base_run, find_run_by_name
     from planproof.runs.summary import summarize
 
@@ -105,6 +113,7 @@ def gate(
         max_unscored=max_unscored,
         tolerance=tolerance,
         max_worse=max_worse,
+        min_shares=parse_shares(min_share or ()),
     )
     with open_existing_store(store, configuration) as run_store:
         run_record = find_run_by_name(run_store, run)

@@ -81,6 +81,16 @@ MinScoreOption: TypeAlias = Annotated[
         "--min-score", metavar="X", min=0, max=1, help="Exit with code 1 below this score."
     ),
 ]
+MinConfidenceOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--min-confidence",
+        metavar="X",
+        min=0,
+        max=1,
+        help="Exit with code 3 if the confidence is below this, or there is none.",
+    ),
+]
 MinPassOption: TypeAlias = Annotated[
     float | None,
     typer.Option(

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from planproof.cli.exit_codes import BELOW_MINIMUM, NOT_JUDGED
+from planproof.cli.exit_codes import BELOW_MINIMUM, NOT_JUDGED, print_notice
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
     JudgeOption,
+    MinConfidenceOption,
     MinScoreOption,
     PickOption,
     PlanOption,
@@ -74,6 +75,7 @@ def judge(
         ),
     ] = Format.TERMINAL,
     min_score: MinScoreOption = None,
+    min_confidence: MinConfidenceOption = None,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
     profile: ProfileOption = None,
@@ -100,7 +102,8 @@ def judge(
     planproof judge case.json --judge audit --model openai:NAME
     planproof judge --trace run.json --contract plan.contract.yaml
 
-    Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
+    Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged, or not
+    with the confidence of --min-confidence.
     """
     _check_usage(case, task, plan, trace)
     if pick is not None and trace is None:
@@ -125,6 +128,13 @@ def judge(
             render_stream = stream if stream is sys.stdout else make_plain_stream()
             stream.write(format_verdict(verdict, form, secrets=no_redact, stream=render_stream))
     if verdict.score is None:
+        raise typer.Exit(NOT_JUDGED)
+    if verdict.is_below_confidence(min_confidence):
+        known = "none" if verdict.confidence is None else str(verdict.confidence)
+        print_notice(
+            f"planproof: could not be judged with enough confidence: {known}, and "
+            f"--min-confidence is {min_confidence}"
+        )
         raise typer.Exit(NOT_JUDGED)
     threshold = configuration.min_score if min_score is None else min_score
     if threshold is not None and verdict.score < threshold:

@@ -18,6 +18,7 @@ from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
     JudgeOption,
+    MinConfidenceOption,
     MinScoreOption,
     ProfileOption,
     ReaderOption,
@@ -70,6 +71,7 @@ def run(
     *,
     output: OutputOption = None,
     min_score: MinScoreOption = None,
+    min_confidence: MinConfidenceOption = None,
     store: StoreOption = None,
     tag: TagOption = None,
     resume: Annotated[
@@ -112,7 +114,7 @@ def run(
     `invalid_input`. Secrets are not redacted, so that quotes match the trace.
 
     Exit code: 0 all judged, 1 some below --min-score, 2 bad usage or input, 3 some could not be
-    judged, 130 interrupted.
+    judged, or not with the confidence of --min-confidence, 130 interrupted.
     """
     from planproof.evaluation import ReadOptions
     from planproof.runs.datasets.dataset_files import check_paths
@@ -153,7 +155,7 @@ def run(
         judge_options, judge_name, reader, plan_in_force, configuration, profiles, catalogue
     )
     evaluator = evaluator_factory()
-    tally = SummaryBuilder(resolve_passing_score(min_score, configuration))
+    tally = SummaryBuilder(resolve_passing_score(min_score, configuration), min_confidence)
     began = monotonic()
     # Check the output first: if it can't be written, don't start the run.
     with (
@@ -202,12 +204,11 @@ def run(
     _print_summary(tally, monotonic() - began)
     if run_store.is_persistent:
         typer.echo(f"stored as run {run_record.id} in {run_store.url}", err=True)
-    if tally.unscored:
-        _print_unscored(tally, run_store)
+    _print_not_judged(tally, run_store)
     has_min_score = min_score is not None or configuration.min_score is not None
     if has_min_score and tally.passed < tally.scored:
         raise typer.Exit(BELOW_MINIMUM)
-    if tally.unscored:
+    if tally.unscored or tally.below_confidence:
         raise typer.Exit(NOT_JUDGED)
 
 
@@ -253,13 +254,20 @@ def _print_summary(tally: SummaryBuilder, seconds: float) -> None:
     )
 
 
-def _print_unscored(tally: SummaryBuilder, run_store: Store) -> None:
+def _print_not_judged(tally: SummaryBuilder, run_store: Store) -> None:
     """Say why the exit code is not 0 although nothing failed."""
     from planproof.reports.wording import pluralize
 
+    cases = pluralize(tally.cases, "case")
+    if tally.below_confidence:
+        print_notice(
+            f"planproof: {tally.below_confidence:,} of {cases} could not be judged with enough "
+            f"confidence (--min-confidence {tally.min_confidence})"
+        )
+    if not tally.unscored:
+        return
     count = tally.unscored.total()
     verb = "has" if count == 1 else "have"
-    cases = pluralize(tally.cases, "case")
     outcomes = ", ".join(f"{number:,} {name}" for name, number in sorted(tally.unscored.items()))
     see = "; see `planproof show latest`" if run_store.is_persistent else ""
     print_notice(f"planproof: {count:,} of {cases} {verb} no score ({outcomes}){see}")

@@ -172,24 +172,41 @@ class NearestBetter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """Shares for sorting cases and watching trends; they do not replace the score.
+
+    `step_share` is the share of counted steps that were executed, `order_share` the share in plan
+    order of those that began and have a fixed position, and `action_share` the share of the agent's
+    actions that steps cover. A share of nothing is None.
+    """
+
+    step_share: float | None = None
+    order_share: float | None = None
+    action_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The verdict on one case; if it could not be judged, the `outcome` and `reason` say why.
 
-    `level` is the score rounded down to a level of the table, and `nearest_better` the smallest
-    change that would have given a higher one. `steps` and `extras` are the findings. `plan`,
-    `coverage`, `judge`, `contract` and `inputs` say what was judged and how. `cause` is the known
-    cause of a judge's failure. If a model was asked: `cost`, the evidence that was `rejected`,
-    `warnings`, and the results of `samples` or a `panel`.
+    `level` is the score rounded down to a level of the table, `confidence` the probability that it
+    is rightly at least 0.75, or rightly below, and `nearest_better` the smallest change that would
+    have given a higher one. `steps` and `extras` are the findings, `measures` are shares of them.
+    `plan`, `coverage`, `judge`, `contract` and `inputs` say what was judged and how. `cause` is the
+    known cause of a judge's failure. If a model was asked: `cost`, the evidence that was
+    `rejected`, `warnings`, and the results of `samples` or a `panel`.
     """
 
     outcome: Outcome
     reason: str
     score: float | None = None
     level: float | None = None
+    confidence: float | None = None
     id: str | None = None
     steps: tuple[StepFinding, ...] = ()
     extras: tuple[Extra, ...] = ()
     nearest_better: NearestBetter | None = None
+    measures: Measures | None = None
     plan: PlanSummary | None = None
     coverage: Coverage | None = None
     judge: JudgeSummary | None = None
@@ -216,6 +233,12 @@ class Verdict:
         """The findings on steps and extras."""
         return Findings(self.steps, self.extras)
 
+    def is_below_confidence(self, minimum: float | None) -> bool:
+        """Return whether there is a score, and its confidence is below a minimum or not known."""
+        if self.score is None or minimum is None:
+            return False
+        return self.confidence is None or self.confidence < minimum
+
     def brief(self) -> dict[str, float | str | None]:
         """Return only `score` and `reason`; the score is None unless the outcome is `scored`."""
         return {"score": self.score, "reason": self.reason}
@@ -229,9 +252,11 @@ class Verdict:
             "score": self.score,
             "level": self.level,
             "reason": self.reason,
+            "confidence": self.confidence,
             "steps": [to_json_values(step) for step in self.steps],
             "extras": [to_json_values(extra) for extra in self.extras],
             "nearest_better": self.nearest_better and to_json_values(self.nearest_better),
+            "measures": self.measures and to_json_values(self.measures),
             "plan": self.plan and to_json_values(self.plan),
             "coverage": self.coverage and to_json_values(self.coverage),
             "judge": self.judge and to_json_values(self.judge),

@@ -11,6 +11,7 @@ from planproof.reports.terminal.comparison_lines import (
     format_altered_count,
     format_change_reason,
     format_means,
+    format_measure_changes,
     format_not_compared,
     format_pass_counts,
     format_score_change,
@@ -27,6 +28,8 @@ from planproof.reports.wording import (
     format_cost,
     format_coverage,
     format_headline,
+    format_low_confidence,
+    format_measures,
     format_model_notes,
     format_plan_origin,
     format_score,
@@ -64,6 +67,8 @@ def _format_blocks(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     if verdict.id is not None:
         yield f"Case {format_code(verdict.id, show)}"
     yield escape(show(verdict.reason))
+    if low_confidence := format_low_confidence(verdict):
+        yield f"⚠️ {low_confidence}"
     if verdict.steps or verdict.extras:
         yield format_tally(verdict) + "."
         yield "\n".join(_format_steps_table(verdict, show))
@@ -182,6 +187,8 @@ def _format_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator
             for level, count in summary.levels.items()
         ]
         yield _format_table(("score", "", "cases", ""), rows)
+        if measures := format_measures(summary.measures):
+            yield f"Mean shares: {measures}."
     if summary.unscored:
         rows = [(escape(show(cause)), f"{count:,}") for cause, count in summary.unscored.items()]
         yield _format_table(("not scored", "cases"), rows)
@@ -218,6 +225,7 @@ def _format_comparison(
     else:
         figures = (
             format_means(comparison),
+            *format_measure_changes(comparison),
             format_pass_counts(comparison),
             format_significance(comparison),
         )

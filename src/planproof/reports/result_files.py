@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from planproof.core.finding import Extra, Severity, Status, StepFinding
 from planproof.core.usage import Usage
-from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, PlanSummary
+from planproof.core.verdict import Coverage, JudgeSummary, Measures, NearestBetter, PlanSummary
 
 
 class ColumnType(StrEnum):
@@ -86,6 +86,10 @@ def _make_nearest_better_getter(field: str) -> Callable[[Result], Json]:
     return get_value
 
 
+def _make_measure_getter(field: str) -> Callable[[Result], Json]:
+    return lambda result: result.verdict.measures and getattr(result.verdict.measures, field)
+
+
 def _step_to_dict(step: StepFinding) -> dict[str, Json]:
     return {
         "number": step.number,
@@ -116,6 +120,7 @@ COLUMNS = (
     Column("cause", ColumnType.TEXT, lambda result: result.verdict.cause),
     Column("score", ColumnType.NUMBER, lambda result: result.verdict.score),
     Column("level", ColumnType.NUMBER, lambda result: result.verdict.level),
+    Column("confidence", ColumnType.NUMBER, lambda result: result.verdict.confidence),
     Column("reason", ColumnType.TEXT, lambda result: result.verdict.reason),
     *(
         Column(f"{status.value}", ColumnType.INTEGER, _make_status_counter(status))
@@ -127,6 +132,10 @@ COLUMNS = (
     ),
     Column("nearest_better_score", ColumnType.NUMBER, _make_nearest_better_getter("score")),
     Column("nearest_better_change", ColumnType.TEXT, _make_nearest_better_getter("change")),
+    *(
+        Column(field.name, ColumnType.NUMBER, _make_measure_getter(field.name))
+        for field in fields(Measures)
+    ),
     Column("plan_origin", ColumnType.TEXT, _make_plan_getter("origin")),
     Column("plan_steps", ColumnType.INTEGER, _make_plan_getter("steps")),
     Column("reader", ColumnType.TEXT, _make_coverage_getter("reader")),

@@ -9,7 +9,7 @@ from planproof.core.finding import Severity, Status
 from planproof.core.phrases import quote_text
 from planproof.core.plan import Origin
 from planproof.core.usage import Usage
-from planproof.core.verdict import Coverage, Outcome, PlanSummary, Verdict
+from planproof.core.verdict import Coverage, Measures, Outcome, PlanSummary, Verdict
 from planproof.reports.plain_text import redact, to_one_line
 
 LEVEL_LABELS = {
@@ -32,6 +32,11 @@ STATUS_MARKS = {
     Status.MISSING: "✗",
     Status.AMBIGUOUS: "?",
     Status.OUT_OF_ORDER: "⇅",
+}
+MEASURE_LABELS = {
+    "step_share": "steps executed",
+    "order_share": "steps in order",
+    "action_share": "actions planned",
 }
 OUTCOME_LABELS = {
     Outcome.NO_PLAN: "there is no plan",
@@ -56,6 +61,7 @@ DECLARATION_LABELS = {
 _MAX_TEXT_LENGTH = 20_000
 _DIGEST_CHARS = len("sha256:") + 12
 _MAX_NAMED = 5
+_LOW_CONFIDENCE = 0.5
 
 TextSanitizer: TypeAlias = Callable[[str], str]
 """Makes text from a case safe to show."""
@@ -73,6 +79,28 @@ def format_headline(verdict: Verdict) -> str:
     if verdict.level is None:
         return f"not judged: {OUTCOME_LABELS[verdict.outcome]}"
     return LEVEL_LABELS[verdict.level]
+
+
+def format_low_confidence(verdict: Verdict) -> str | None:
+    """Return a notice that names other judges if a level is more likely wrong than right."""
+    if verdict.confidence is None or verdict.confidence >= _LOW_CONFIDENCE:
+        return None
+    judge = verdict.judge and verdict.judge.name
+    better = " or ".join(f"`{name}`" for name in ("contract", "audit") if name != judge)
+    return f"low confidence ({verdict.confidence:.0%}): judge with {better}"
+
+
+def format_measures(measures: Measures) -> str:
+    """Format the means of the measures of a run; empty if there are none."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in list_measures(measures))
+
+
+def list_measures(measures: Measures) -> Iterator[tuple[str, float]]:
+    """Yield the measures that have a value, with their labels."""
+    for name, label in MEASURE_LABELS.items():
+        value: float | None = getattr(measures, name)
+        if value is not None:
+            yield label, value
 
 
 def format_score(score: float) -> str:

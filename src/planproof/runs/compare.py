@@ -12,12 +12,14 @@ from itertools import islice
 from typing import TypeAlias
 
 from planproof.core.finding import Status, StepFinding
+from planproof.core.verdict import Measures
 from planproof.runs.run_records import Result
 from planproof.runs.statistics import Interval, bootstrap_interval, mcnemar
 from planproof.runs.summary import (
     LONGEST_TEXT,
     PASSING_SCORE,
     CaseSummary,
+    MeasureMeans,
     StepCount,
     StepCounts,
     normalize_whitespace,
@@ -71,7 +73,8 @@ class Comparison:
     cases that the other run does not have. `altered` counts pairs whose task, plan or trace has
     changed. `broken` are the steps that most often were executed in the base and no longer are;
     their `executed` counts the pairs where the step still is. `worst`, `best` and `lost` are the
-    first cases that became worse, better, and unscored.
+    first cases that became worse, better, and unscored. `base_measures` and `new_measures` are
+    means over the pairs in which both verdicts have the measure.
     """
 
     better: int
@@ -89,6 +92,8 @@ class Comparison:
     interval: Interval | None
     min_score: float
     passing: PassFail
+    base_measures: Measures
+    new_measures: Measures
     broken: tuple[StepCount, ...]
     worst: tuple[ScoreChange, ...]
     best: tuple[ScoreChange, ...]
@@ -131,6 +136,8 @@ class _ComparisonBuilder:
         self.changes: Counter[int] = Counter()
         self.base_total = Fraction()
         self.new_total = Fraction()
+        self.base_measures = MeasureMeans()
+        self.new_measures = MeasureMeans()
         self.steps = StepCounts()
         self.worst: list[ScoreChange] = []
         self.best: list[ScoreChange] = []
@@ -150,6 +157,9 @@ class _ComparisonBuilder:
             return
         self.base_total += Fraction(before)
         self.new_total += Fraction(after)
+        if base_result.measures is not None and result.verdict.measures is not None:
+            self.base_measures.add(base_result.measures, result.verdict.measures)
+            self.new_measures.add(result.verdict.measures, base_result.measures)
         self.passing[before >= self.min_score, after >= self.min_score] += 1
         # Rounded as scores are printed; more digits would not visibly change the interval.
         self.changes[round((after - before) * _HUNDREDTHS)] += 1
@@ -214,6 +224,8 @@ class _ComparisonBuilder:
                 neither=self.passing[False, False],
                 p=mcnemar(broke, mended),
             ),
+            base_measures=self.base_measures.build(),
+            new_measures=self.new_measures.build(),
             broken=self.steps.find_most_missed(_MOST_STEPS),
             worst=tuple(self.worst),
             best=tuple(self.best),
@@ -255,13 +267,18 @@ class BaseResult:
     case: str
     score: float | None
     executed_marks: bytes
+    measures: Measures | None
 
     @staticmethod
     def from_result(result: Result) -> BaseResult:
         """Build from a result."""
         marks = (mark for mark, step in _iter_step_marks(result) if step.status is Status.EXECUTED)
         return BaseResult(
-            result.name[:_LONGEST_NAME], result.case, result.verdict.score, b"".join(marks)
+            result.name[:_LONGEST_NAME],
+            result.case,
+            result.verdict.score,
+            b"".join(marks),
+            result.verdict.measures,
         )
 
     def find_executed_steps(self, new_result: Result) -> Iterator[StepFinding]:

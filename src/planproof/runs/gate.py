@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 
+from planproof.core.verdict import Measures
 from planproof.errors import InvalidInput
 from planproof.runs.compare import Comparison
 from planproof.runs.run_records import Run, RunState
@@ -12,6 +14,7 @@ from planproof.runs.summary import Summary
 
 # Means that are equal mathematically may differ in the last bit.
 _FLOAT_TOLERANCE = 1e-9
+_SHARE = re.compile(r"0(\.[0-9]{1,9})?|1(\.0{1,9})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,8 @@ class GateConditions:
 
     `min_mean` and `min_pass_rate` cover only scored cases, so `max_unscored` limits the number of
     cases without a score. Against a base run, the mean of the cases scored in both may fall by at
-    most `tolerance`, and at most `max_worse` of them may be worse.
+    most `tolerance`, and at most `max_worse` of them may be worse. `min_shares` are the lowest
+    means of measures, by name.
     """
 
     min_mean: float | None = None
@@ -28,6 +32,7 @@ class GateConditions:
     max_unscored: int = 0
     tolerance: float = 0.0
     max_worse: int | None = None
+    min_shares: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ def check_gate(
     if conditions.max_worse is not None and comparison is None:
         raise InvalidInput("`max_worse` needs a base run.", advice="Name a run to compare with.")
     results = [*_check_completeness(run, summary), *_check_scores(conditions, summary)]
+    results += _check_measures(conditions, summary.measures)
     if comparison is not None:
         results += _check_against_base(conditions, comparison)
     return tuple(results)
@@ -88,6 +94,31 @@ def _check_scores(conditions: GateConditions, summary: Summary) -> Iterator[Gate
             if rate is None
             else f"{rate:.4f}, {summary.passed:,} of {summary.scored:,}",
         )
+
+
+def _check_measures(conditions: GateConditions, means: Measures) -> Iterator[GateCheck]:
+    for name, least in conditions.min_shares.items():
+        mean: float | None = getattr(means, name)
+        yield GateCheck(
+            f"mean {name} at least {least:g}",
+            mean is not None and mean >= least - _FLOAT_TOLERANCE,
+            "no case has it" if mean is None else f"{mean:.4f}",
+        )
+
+
+def parse_shares(texts: Iterable[str]) -> dict[str, float]:
+    """Parse the lowest means of measures, such as `step_share=0.9`."""
+    known = tuple(measure.name for measure in fields(Measures))
+    shares: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in known or not _SHARE.fullmatch(value):
+            raise InvalidInput(
+                f"`{text}` is not a measure with a number from 0 to 1.",
+                advice=f"Write NAME=X, such as step_share=0.9. Names: {', '.join(known)}.",
+            )
+        shares[name] = float(value)
+    return shares
 
 
 def _check_against_base(conditions: GateConditions, comparison: Comparison) -> Iterator[GateCheck]:

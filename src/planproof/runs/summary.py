@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
 from planproof.core.finding import Severity, Status
 from planproof.core.usage import Usage
-from planproof.core.verdict import Outcome
+from planproof.core.verdict import Measures, Outcome
 from planproof.runs.run_records import Result, format_case_name
 from planproof.scoring import LEVELS
 
@@ -20,6 +20,7 @@ PASSING_SCORE = 0.75
 _MOST_CASES = 10
 _MOST_STEPS = 10
 _MAX_TEXT_LENGTH = 1_000
+_MEASURES = tuple(field.name for field in fields(Measures))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ class Summary:
     counts reused verdicts. `statuses` counts the steps that scores are computed from. `unscored`
     counts by outcome, with the cause if known; `unjudged` are the first such cases. `missed` are
     the steps that most often were not executed as planned, `lowest` the cases furthest below 1.
+    `measures` are means over the scored cases that have them.
     """
 
     cases: int
@@ -77,13 +79,44 @@ class Summary:
     unjudged: tuple[CaseSummary, ...]
     seconds: float
     cost: Usage | None
+    measures: Measures
+
+
+class MeasureMeans:
+    """The means of the measures of verdicts; a measure without a value is not counted."""
+
+    def __init__(self) -> None:
+        self._totals = dict.fromkeys(_MEASURES, Fraction())
+        self._counts = dict.fromkeys(_MEASURES, 0)
+
+    def add(self, measures: Measures, partner: Measures | None = None) -> None:
+        """Count the measures of one verdict; if it has a `partner`, only those that both have."""
+        for name in _MEASURES:
+            value: float | None = getattr(measures, name)
+            if value is not None and getattr(partner or measures, name) is not None:
+                self._totals[name] += Fraction(value)
+                self._counts[name] += 1
+
+    def build(self) -> Measures:
+        """Return the means so far."""
+        return Measures(
+            **{
+                name: float(self._totals[name] / count)
+                for name, count in self._counts.items()
+                if count
+            }
+        )
 
 
 class SummaryBuilder:
     """Collects results one by one, keeping only what a summary needs."""
 
-    def __init__(self, min_score: float = PASSING_SCORE) -> None:
+    def __init__(
+        self, min_score: float = PASSING_SCORE, min_confidence: float | None = None
+    ) -> None:
         self.min_score = min_score
+        self.min_confidence = min_confidence
+        self.below_confidence = 0
         self.passed = 0
         self.known = 0
         self.seconds = 0.0
@@ -93,6 +126,7 @@ class SummaryBuilder:
         self._statuses: Counter[Status] = Counter()
         self._extras: Counter[Severity] = Counter()
         self._total = Fraction()
+        self._measures = MeasureMeans()
         self._steps = StepCounts()
         self._lowest = _TopCases()
         self._slowest = _TopCases()
@@ -114,7 +148,10 @@ class SummaryBuilder:
         self._levels[verdict.level] += 1
         # Exact, so that the mean does not depend on the order of the cases.
         self._total += Fraction(verdict.score)
+        if verdict.measures is not None:
+            self._measures.add(verdict.measures)
         self.passed += verdict.score >= self.min_score
+        self.below_confidence += verdict.is_below_confidence(self.min_confidence)
         if verdict.score < 1:
             self._lowest.add((verdict.score, result.position), result)
         for step in verdict.findings.counted_steps:
@@ -156,6 +193,7 @@ class SummaryBuilder:
             unjudged=self._unjudged.to_tuple(),
             seconds=self.seconds,
             cost=self.cost,
+            measures=self._measures.build(),
         )
 
 

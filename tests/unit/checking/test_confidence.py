@@ -9,11 +9,15 @@ import pytest
 from planproof.checking.alignment import Alignment, align
 from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
+    LEVEL_FEATURES,
     compute_extra_features,
+    compute_level_features,
     compute_step_features,
     estimate_confidence,
+    estimate_level_confidence,
 )
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
+from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.trace import UNVERIFIED
 from tests.trace_builders import Event, did, judge_events, said
 from tests.unit.checking.judge_cases import make_candidates, make_requirement
@@ -92,3 +96,55 @@ def test_only_the_findings_that_rest_on_such_a_call_are_less_sure() -> None:
     unverified = {"recognition": UNVERIFIED}
     assert _confidences({**READ, **unverified}, MILK) == [0.6, extra]
     assert _confidences(READ, {**MILK, **unverified}) == [step, 0.6]
+
+
+def _found(
+    *steps: tuple[Status, float], extras: tuple[tuple[Severity, float], ...] = ()
+) -> Findings:
+    return Findings(
+        tuple(
+            StepFinding(number=str(number), text="", status=status, confidence=confidence)
+            for number, (status, confidence) in enumerate(steps, 1)
+        ),
+        tuple(
+            Extra(event="e1", pointer="", quote="", what="", severity=one, confidence=confidence)
+            for one, confidence in extras
+        ),
+    )
+
+
+def test_a_passing_level_depends_on_every_finding() -> None:
+    findings = _found(
+        (Status.EXECUTED, 0.9), (Status.EXECUTED, 0.8), extras=((Severity.MINOR, 0.7),)
+    )
+    assert estimate_level_confidence(findings, 0.75, judge="contract") == 0.7
+
+
+def test_a_failing_level_depends_on_the_deviations() -> None:
+    findings = _found(
+        (Status.EXECUTED, 0.2), (Status.MISSING, 0.8), extras=((Severity.MAJOR, 0.6),)
+    )
+    assert estimate_level_confidence(findings, 0.25, judge="audit") == 0.6
+    only_repeats = _found((Status.EXECUTED, 0.2), extras=((Severity.MINOR, 0.6),) * 2)
+    assert estimate_level_confidence(only_repeats, 0.5, judge="audit") == 0.6
+
+
+def test_a_level_without_findings_has_no_confidence() -> None:
+    assert estimate_level_confidence(Findings(()), 1.0, judge="rules") is None
+
+
+@pytest.mark.parametrize(("status", "score"), [(Status.EXECUTED, 1.0), (Status.MISSING, 0.0)])
+def test_the_level_of_rules_is_surer_if_its_findings_are(status: Status, score: float) -> None:
+    sure = [
+        estimate_level_confidence(_found((status, confidence)), score, judge="rules")
+        for confidence in (0.1, 0.5, 0.9)
+    ]
+    assert all(
+        less is not None and more is not None and less < more for less, more in pairwise(sure)
+    )
+
+
+@pytest.mark.parametrize("side", LEVEL_FEATURES)
+def test_every_feature_of_a_level_is_computed(side: str) -> None:
+    features = compute_level_features(_found((Status.MISSING, 0.5)), side)
+    assert set(LEVEL_FEATURES[side]) <= features.keys()

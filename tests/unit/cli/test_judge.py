@@ -146,6 +146,19 @@ def test_exit_codes(
     assert (json.loads(done.out)["score"] is None) == (code == 3)
 
 
+def test_a_verdict_with_too_little_confidence_counts_as_not_judged(
+    planproof: CommandLine,
+) -> None:
+    done = planproof("judge", "case.json", "-f", "full")
+    confidence = json.loads(done.out)["confidence"]
+    assert 0 < confidence < 1
+    assert planproof("judge", "case.json", "--min-confidence", str(confidence)).code == 0
+    refused = planproof("judge", "case.json", "--min-confidence", "1")
+    assert refused.code == 3
+    assert "could not be judged with enough confidence" in refused.err
+    assert str(confidence) in refused.err
+
+
 def test_errors_name_the_place_and_the_next_step(planproof: CommandLine) -> None:
     done = planproof("judge", "nowhere.json")
     assert done.code == 2

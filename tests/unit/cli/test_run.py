@@ -59,6 +59,7 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
     assert lines[1] == "mean 0.667 over 3 scored cases; 2 of them at 0.5 or above"
     assert [line.split()[1] for line in lines[2:7]] == ["2", "0", "0", "0", "1"]
     assert lines[7:] == [
+        "mean shares: steps executed 0.667, steps in order 1.000, actions planned 1.000",
         "steps: 6 executed, 3 missing",
         "not scored: 1 no_plan",
         "1 already judged",
@@ -81,6 +82,8 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
         ([FOLLOWED, IDLE], ("--min-score", "0.25"), 1),
         ([IDLE, PLANLESS], ("--min-score", "0.25"), 1),
         ([FOLLOWED, PLANLESS], ("--min-score", "0.25"), 3),
+        ([FOLLOWED, IDLE], ("--min-confidence", "0.1"), 0),
+        ([FOLLOWED, IDLE], ("--min-confidence", "1"), 3),
         ([], (), 2),
     ],
 )

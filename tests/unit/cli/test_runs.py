@@ -193,6 +193,10 @@ def test_a_gate_passes_or_fails_with_the_reasons(planproof: CommandLine) -> None
     lenient = ("--min-pass-rate", "1", "--min-score", "0.5")
     assert planproof("gate", FIRST, *lenient).code == 0
     assert planproof("gate", FIRST, "--min-pass-rate", "1").code == 1
+    assert planproof("gate", FIRST, "--min-share", "steps=0.5").code == 2
+    unmeasured = planproof("gate", FIRST, "--min-share", "step_share=0.5")
+    assert unmeasured.code == 1
+    assert "✗ mean step_share at least 0.5: no case has it" in unmeasured.out
 
 
 def test_a_gate_writes_json_and_markdown(planproof: CommandLine) -> None:

@@ -72,3 +72,27 @@ def test_an_invalid_verdict_is_an_error(change: dict[str, Any], told: str) -> No
         parse_verdict({**VERDICTS[0].full(), **change})
     with pytest.raises(InvalidInput, match="not a full verdict"):
         parse_verdict([])
+
+
+def test_a_verdict_stored_without_confidence_and_measures_can_be_read() -> None:
+    stored = {**VERDICTS[0].full()}
+    del stored["confidence"], stored["measures"]
+    assert parse_verdict(stored) == replace(VERDICTS[0], confidence=None, measures=None)
+
+
+@pytest.mark.parametrize(
+    ("score", "confidence", "minimum", "below"),
+    [
+        (1.0, 0.7, None, False),
+        (1.0, 0.7, 0.7, False),
+        (1.0, 0.7, 0.71, True),
+        (1.0, None, 0.0, True),
+        (1.0, None, None, False),
+        (None, None, 0.5, False),
+    ],
+)
+def test_below_a_minimum_confidence(
+    score: float | None, confidence: float | None, minimum: float | None, *, below: bool
+) -> None:
+    verdict = replace(VERDICTS[0], score=score, confidence=confidence)
+    assert verdict.is_below_confidence(minimum) is below

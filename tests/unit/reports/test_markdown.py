@@ -35,6 +35,12 @@ def test_everything_that_was_found_is_shown() -> None:
     assert "L12: truncated or invalid JSON" in text
 
 
+def test_low_confidence_names_other_judges() -> None:
+    notice = "low confidence (49%): judge with `contract` or `audit`"
+    assert verdict_to_markdown(replace(SCORED, confidence=0.49)).count(notice) == 1
+    assert "low confidence" not in verdict_to_markdown(replace(SCORED, confidence=0.5))
+
+
 def test_it_renders_as_one_table() -> None:
     html = _RENDERER.render(verdict_to_markdown(SCORED))
     assert html.count("<table>") == 1

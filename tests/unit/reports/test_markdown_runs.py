@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from planproof.core.usage import Usage
-from planproof.core.verdict import Verdict
+from planproof.core.verdict import Measures, Verdict
 from planproof.reports.markdown import (
     comparison_to_markdown,
     gate_to_markdown,
@@ -53,6 +53,18 @@ def test_a_run() -> None:
     assert "| <code>c</code> | It could not be judged. |" in text
     assert "model usage: 1 call, 10 input tokens, 2 output tokens, price unknown</sub>" in text
     assert _RENDERER.render(text).count("<table>") == 5
+
+
+def test_measures_of_runs_and_their_changes() -> None:
+    whole, half = (
+        replace(verdict_with(findings("E")), measures=Measures(step_share=share, order_share=None))
+        for share in (1.0, 0.5)
+    )
+    text = summary_to_markdown(RUN, summarize(make_results({"a": whole, "b": half})))
+    assert "\n\nMean shares: steps executed 0.750.\n\n" in text
+    comparison = compare(make_results({"a": whole}), make_results({"a": half}))
+    changes = comparison_to_markdown(RUN, OTHER, comparison)
+    assert "Mean shares: steps executed 1.000 → 0.500." in changes
 
 
 def test_a_run_without_scores() -> None:

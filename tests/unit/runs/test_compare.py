@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from planproof.core.finding import Findings, Status
-from planproof.core.verdict import Verdict
+from planproof.core.verdict import Measures, Verdict
 from planproof.runs.compare import Comparison, compare
 from planproof.runs.run_records import Result
 from planproof.runs.statistics import Interval
@@ -311,3 +311,20 @@ def test_runs_are_read_once_and_not_kept_in_memory() -> None:
             yield Counted(n, f"{n}", None, scored_verdict(1.0, "EEE"), 0.0)
 
     assert compare(streamed(), streamed()).same == 300
+
+
+def test_measures_are_compared_where_both_verdicts_have_them() -> None:
+    def measure(**shares: float) -> Verdict:
+        return replace(scored_verdict(0.5), measures=Measures(**shares))
+
+    base = make_results({"a": measure(step_share=0.5), "b": measure(step_share=0.25), "c": 0.5})
+    new = make_results(
+        {
+            "a": measure(step_share=1.0, order_share=1.0),
+            "b": measure(order_share=0.5),
+            "c": measure(step_share=1.0),
+        }
+    )
+    comparison = compare(base, new)
+    assert comparison.base_measures == Measures(step_share=0.5)
+    assert comparison.new_measures == Measures(step_share=1.0)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from planproof.core.verdict import Measures
 from planproof.errors import InvalidInput
 from planproof.runs.compare import compare
-from planproof.runs.gate import GateConditions, check_gate
+from planproof.runs.gate import GateConditions, check_gate, parse_shares
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
 from tests.run_builders import RUN, make_scored_results
@@ -143,3 +144,32 @@ def test_every_condition_shows_its_figures_passed_or_failed() -> None:
 def test_a_limit_of_worse_cases_needs_a_base() -> None:
     with pytest.raises(InvalidInput, match="needs a base run"):
         check_gate(GateConditions(max_worse=0), RUN, summarize(make_scored_results([1.0])))
+
+
+@pytest.mark.parametrize(
+    ("shares", "broken"),
+    [
+        ({"step_share": 0.75}, []),
+        ({"step_share": 0.76}, ["mean step_share at least 0.76"]),
+        ({"step_share": 0.5, "order_share": 0.0}, ["mean order_share at least 0"]),
+    ],
+)
+def test_means_of_measures(shares: dict[str, float], broken: list[str]) -> None:
+    summary = replace(summarize(make_scored_results([1.0])), measures=Measures(step_share=0.75))
+    found = check_gate(GateConditions(min_shares=shares), RUN, summary)
+    assert [check.condition for check in found if not check.held] == broken
+
+
+def test_shares_are_parsed() -> None:
+    assert parse_shares(["step_share=0.9", "order_share=1"]) == {
+        "step_share": 0.9,
+        "order_share": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["", "step_share", "step_share=", "step_share=nan", "step_share=1.1", "steps=0.5"]
+)
+def test_other_shares_are_errors(text: str) -> None:
+    with pytest.raises(InvalidInput, match="not a measure"):
+        parse_shares([text])

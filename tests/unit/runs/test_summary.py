@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from planproof.core.finding import Findings
 from planproof.core.usage import Usage
-from planproof.core.verdict import Outcome
+from planproof.core.verdict import Measures, Outcome
 from planproof.runs.summary import SummaryBuilder, summarize
 from tests.run_builders import (
     failed_verdict,
@@ -140,3 +141,23 @@ def test_a_running_summary_says_how_far_it_is() -> None:
         running.add(each)
     assert (running.cases, running.scored, running.mean, running.passed) == (3, 2, 0.75, 1)
     assert running.unscored == {"judge_failed": 1}
+
+
+def test_measures_are_means_of_the_cases_that_have_them() -> None:
+    verdicts = (
+        replace(scored_verdict(1.0), measures=Measures(step_share=1.0, action_share=0.5)),
+        replace(scored_verdict(0.5), measures=Measures(step_share=0.5, order_share=0.75)),
+        scored_verdict(0.25),
+        failed_verdict(),
+    )
+    summary = summarize(result(position, verdict) for position, verdict in enumerate(verdicts))
+    assert summary.measures == Measures(step_share=0.75, order_share=0.75, action_share=0.5)
+    assert summarize(()).measures == Measures()
+
+
+def test_cases_below_the_minimum_confidence_are_counted() -> None:
+    counted = SummaryBuilder(min_confidence=0.5)
+    for position, confidence in enumerate((0.4, 0.5, None)):
+        counted.add(result(position, replace(scored_verdict(1.0), confidence=confidence)))
+    counted.add(result(3, failed_verdict()))
+    assert counted.below_confidence == 2

@@ -28,6 +28,7 @@ from planproof.reports.wording import (
     TextSanitizer,
     format_coverage,
     format_headline,
+    format_low_confidence,
     format_model_notes,
     format_plan_origin,
     format_score,
@@ -73,7 +74,7 @@ def build_case_data(case: JudgedCase, *, budget: SizeBudget, secrets: bool) -> d
         "score": None if verdict.score is None else format_score(verdict.score),
         "level": verdict.level,
         "headline": format_headline(verdict),
-        "tally": format_tally(verdict) if verdict.steps else "",
+        "tally": "; ".join(_list_counts(verdict)),
         "reason": show(verdict.reason),
         "better": better and [format_score(better.score), show(better.change)],
         "task": mark_quotes(
@@ -85,6 +86,14 @@ def build_case_data(case: JudgedCase, *, budget: SizeBudget, secrets: bool) -> d
         "plan_at": verdict.plan and events.index_by_event.get(verdict.plan.event or ""),
         "notes": [show(note) for note in _list_notes(verdict)],
     }
+
+
+def _list_counts(verdict: Verdict) -> Iterator[str]:
+    """Yield what is shown beside the headline."""
+    if verdict.steps:
+        yield format_tally(verdict)
+    if low_confidence := format_low_confidence(verdict):
+        yield low_confidence
 
 
 def _build_steps(

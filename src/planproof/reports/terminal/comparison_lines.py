@@ -13,7 +13,13 @@ from planproof.reports.terminal.lines import (
     wrap_text,
 )
 from planproof.reports.terminal.run_lines import format_run, format_step_counts
-from planproof.reports.wording import STATUS_LABELS, TextSanitizer, format_score, pluralize
+from planproof.reports.wording import (
+    STATUS_LABELS,
+    TextSanitizer,
+    format_score,
+    list_measures,
+    pluralize,
+)
 from planproof.runs.compare import Comparison, ScoreChange
 from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
@@ -42,6 +48,7 @@ def format_comparison(
     if comparison.mean_change is not None:
         for text in (
             format_means(comparison),
+            *format_measure_changes(comparison),
             format_pass_counts(comparison),
             format_significance(comparison),
         ):
@@ -88,6 +95,17 @@ def format_means(comparison: Comparison) -> str:
     if spread := comparison.interval:
         text += f", 95 % interval {spread.low:+.3f} to {spread.high:+.3f}"
     return text
+
+
+def format_measure_changes(comparison: Comparison) -> Iterator[str]:
+    """Yield the mean measures of the pairs in both runs, if there are any."""
+    new = dict(list_measures(comparison.new_measures))
+    changes = [
+        f"{label} {value:.3f} → {new[label]:.3f}"
+        for label, value in list_measures(comparison.base_measures)
+    ]
+    if changes:
+        yield f"mean shares: {', '.join(changes)}"
 
 
 def format_pass_counts(comparison: Comparison) -> str:

@@ -20,6 +20,7 @@ from planproof.reports.wording import (
     STATUS_LABELS,
     TextSanitizer,
     format_cost,
+    format_measures,
     format_score,
     pluralize,
 )
@@ -101,6 +102,8 @@ def format_scores(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
         largest = max(summary.levels.values())
         for level, count in summary.levels.items():
             yield (f"  {level:<5}{count:>9,}  ", (draw_bar(count, largest), LEVEL_STYLES[level]))
+    if measures := format_measures(summary.measures):
+        yield from wrap_lines(f"mean shares: {measures}")
     if counts_text := _format_counts(
         {STATUS_LABELS[Status(k)]: n for k, n in summary.statuses.items()}
     ):

@@ -19,6 +19,7 @@ from planproof.reports.wording import (
     TextSanitizer,
     format_coverage,
     format_headline,
+    format_low_confidence,
     format_model_notes,
     format_plan_origin,
     format_score,
@@ -70,6 +71,8 @@ def _render_header(verdict: Verdict, show: TextSanitizer) -> RenderableType:
     lines = [Text(format_headline(verdict), style)]
     if verdict.steps:
         lines.append(Text(format_tally(verdict)))
+    if low_confidence := format_low_confidence(verdict):
+        lines.append(Text(low_confidence, "yellow"))
     if verdict.id is not None:
         lines.append(_truncate_no_wrap(show(verdict.id), _DIM_STYLE))
     if verdict.score is None:

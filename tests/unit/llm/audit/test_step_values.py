@@ -307,7 +307,7 @@ def test_an_equation_is_used_once_and_limits_the_confidence() -> None:
     verdict, source = _judge_equated()
     (step,) = verdict["steps"]
     step["checks"] *= 2
-    step["confidence"] = 0.9
+    step["confidence"] = verdict["confidence"] = 0.9
     assert verify(verdict, source) == (
         "/steps/0/confidence: depends on equated words; expected at most 0.8.",
         "/steps/0/checks: 'Northwind' is equated 2 times.",

@@ -51,6 +51,15 @@ def test_the_verdict_uses_the_words_of_every_report() -> None:
     ]
 
 
+def test_low_confidence_names_other_judges() -> None:
+    def get_tally(confidence: float) -> str:
+        verdict = replace(EVERY_STATUS.verdict, confidence=confidence)
+        return build_data(replace(EVERY_STATUS, verdict=verdict))["tally"]
+
+    assert get_tally(0.3).endswith("; low confidence (30%): judge with `contract` or `audit`")
+    assert "low confidence" not in get_tally(0.5)
+
+
 def test_parents_and_waived_steps_are_marked() -> None:
     steps = (
         step("1", "Do both", Status.EXECUTED),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from planproof.core.finding import Severity, Status
-from planproof.core.verdict import Coverage, Verdict
+from planproof.core.verdict import Coverage, JudgeSummary, Verdict
 from planproof.reports.terminal.verdict_lines import render_verdict
 from planproof.reports.wording import LEVEL_LABELS
 from tests.unit.reports.verdicts import SCORED, UNJUDGED, extra, step
@@ -56,6 +57,15 @@ def test_everything_that_was_found_is_shown() -> None:
         "  · L12: truncated or invalid JSON",
         "",
     ]
+
+
+def test_low_confidence_names_other_judges_once() -> None:
+    low = _render(replace(SCORED, confidence=0.49))
+    assert low.count("low confidence (49%): judge with `contract` or `audit`") == 1
+    audited = replace(SCORED, confidence=0.4, judge=JudgeSummary(name="audit", fingerprint="f"))
+    assert "low confidence (40%): judge with `contract`\n" in re.sub(" +\n", "\n", _render(audited))
+    for confidence in (None, 0.5, 0.9):
+        assert "low confidence" not in _render(replace(SCORED, confidence=confidence))
 
 
 def test_a_case_that_could_not_be_judged_says_why() -> None:
