@@ -86,8 +86,8 @@ def format_low_confidence(verdict: Verdict) -> str | None:
     if verdict.confidence is None or verdict.confidence >= _LOW_CONFIDENCE:
         return None
     judge = verdict.judge and verdict.judge.name
-    better = " or ".join(f"`{name}`" for name in ("contract", "audit") if name != judge)
-    return f"low confidence ({verdict.confidence:.0%}): judge with {better}"
+    better = " or ".join(name for name in ("contract", "audit") if name != judge)
+    return f"low confidence ({verdict.confidence:.0%}): use --judge {better}"
 
 
 def format_measures(measures: Measures) -> str:

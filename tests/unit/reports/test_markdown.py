@@ -36,7 +36,7 @@ def test_everything_that_was_found_is_shown() -> None:
 
 
 def test_low_confidence_names_other_judges() -> None:
-    notice = "low confidence (49%): judge with `contract` or `audit`"
+    notice = "low confidence (49%): use --judge contract or audit"
     assert verdict_to_markdown(replace(SCORED, confidence=0.49)).count(notice) == 1
     assert "low confidence" not in verdict_to_markdown(replace(SCORED, confidence=0.5))
 

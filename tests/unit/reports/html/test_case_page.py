@@ -56,7 +56,7 @@ def test_low_confidence_names_other_judges() -> None:
         verdict = replace(EVERY_STATUS.verdict, confidence=confidence)
         return build_data(replace(EVERY_STATUS, verdict=verdict))["tally"]
 
-    assert get_tally(0.3).endswith("; low confidence (30%): judge with `contract` or `audit`")
+    assert get_tally(0.3).endswith("; low confidence (30%): use --judge contract or audit")
     assert "low confidence" not in get_tally(0.5)
 
 

@@ -61,9 +61,9 @@ def test_everything_that_was_found_is_shown() -> None:
 
 def test_low_confidence_names_other_judges_once() -> None:
     low = _render(replace(SCORED, confidence=0.49))
-    assert low.count("low confidence (49%): judge with `contract` or `audit`") == 1
+    assert low.count("low confidence (49%): use --judge contract or audit") == 1
     audited = replace(SCORED, confidence=0.4, judge=JudgeSummary(name="audit", fingerprint="f"))
-    assert "low confidence (40%): judge with `contract`\n" in re.sub(" +\n", "\n", _render(audited))
+    assert "low confidence (40%): use --judge contract\n" in re.sub(" +\n", "\n", _render(audited))
     for confidence in (None, 0.5, 0.9):
         assert "low confidence" not in _render(replace(SCORED, confidence=confidence))
 
