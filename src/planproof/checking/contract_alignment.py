@@ -299,6 +299,12 @@ class _Problem:
         first = find_first(taken, self.is_text)
         return None if first is None else self.positions[first]
 
+    def may_begin_later(self, step: AlignedStep, taken: Taken) -> bool:
+        """Return whether a step that began with a text may begin with a call that is added."""
+        first = find_first(taken, self.is_text)
+        has_room = any(part.max != part.min for part in step.parts)
+        return has_room and first is not None and self.is_text[first]
+
     def is_best(self, value: Objective) -> bool:
         """Return whether no assignment can be better, and all equally good ones agree."""
         return value == Objective(
@@ -604,9 +610,12 @@ class _Search:
         return -self._count_moves(taken) >= self.value.moves
 
     def _count_moves(self, taken: list[Taken]) -> int:
+        """Return the fewest moves that these steps need, whatever completes them."""
         problem = self._problem
         starts = [
-            problem.find_start(step, own, grade_step(step, own))
+            None
+            if problem.may_begin_later(step, own)
+            else problem.find_start(step, own, grade_step(step, own))
             for step, own in zip(problem.steps, taken, strict=False)
         ]
         return len(find_out_of_order(starts))
