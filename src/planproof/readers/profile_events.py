@@ -49,10 +49,10 @@ from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, Trac
 
 _AGENT = "assistant"
 _UNKNOWN_CODE = "-1"
-# Of one turn: more are not searched for a text that repeats their output.
 _MAX_SEARCHED_CHARS = 100_000
 """How much of the last text is searched for a repetition: there may be many."""
 _MAX_CALLS = 64
+"""Of one turn: more are not searched for a text that repeats their output."""
 # The texts of a rule in the order of their events, each with its fixed actor.
 _TEXT_KINDS = (
     ("system", Kind.SYSTEM, "system"),
