@@ -34,10 +34,12 @@ from planproof.runs.run_records import Result, Run, RunState, create_run
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
+from tests.timeouts import wait_until
 
 CASES = 240
-FREE = 100
-"""Cases that a worker judges before it waits: more than it gets at once, fewer than its share."""
+FREE = 60
+"""Cases that a worker judges before it waits: more than in one batch, so that results arrive, and
+fewer than half of the 157 cases that reach the judge, so that two workers never finish them all."""
 EXAMPLES = Path(__file__).parents[2] / "examples"
 JUDGE = JudgeSummary(name="rules", fingerprint="f")
 
@@ -138,13 +140,13 @@ def test_workers_that_are_killed_cost_nothing_and_double_nothing(
             data, keeping, address=cluster, make_evaluator=partial(_make_waiting_evaluator, noted)
         )
         found = list(islice(results, 20))
+        wait_until(lambda: len(list(noted.iterdir())) == 2)
         killed = [int(path.name) for path in noted.iterdir()]
         for process in killed:
             os.kill(process, signal.SIGKILL)
         (noted / "gate").touch()
         found += results
-    # Two were at work, and others took their place.
-    assert len(killed) == 2
+    # Others took the place of the two.
     assert len(list(noted.iterdir())) > len(killed) + 1
     expected = _expected(data)
     assert _same(found) == expected
