@@ -18,8 +18,11 @@ from typing import Any, Generic, TypeVar
 from weakref import finalize
 
 _T = TypeVar("_T")
-_MAX_SECONDS_PER_PASS = 0.25
-"""Seconds of blocking work in one pass of the loop after which no more is started."""
+_MAX_SECONDS_PER_PASS = 0.1
+"""Seconds of blocking work in one pass of the loop after which no more is started.
+
+A request takes several passes to leave, so none leaves before a few times this long.
+"""
 
 
 class OnePerLoop(Generic[_T]):

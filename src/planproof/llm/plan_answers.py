@@ -23,6 +23,10 @@ class AnswersByPlan(Generic[Value]):
         self._values: dict[Plan, Value] = {}
         self._locks: dict[Plan, asyncio.Lock] = {}
 
+    def find(self, plan: Plan) -> Value | None:
+        """Return the answer for a plan; None if it is not known yet."""
+        return self._values.get(plan)
+
     async def get(
         self, plan: Plan, ask: Callable[[], Awaitable[Value]], *, deadline: float
     ) -> tuple[Value, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from time import monotonic
 from typing import cast
 
@@ -180,7 +180,7 @@ class Auditor:
     def questions(self) -> tuple[Question, ...]:
         """Return the first questions: about the plan, if its kinds are not known, and the trace."""
         windows = self._build_questions(self._options.budget).windows
-        first = () if self._knows_kinds() else (self._build_kinds_question(),)
+        first = () if self._find_kinds() else (self._build_kinds_question(),)
         return (*first, *(window.question for window in windows))
 
     def verify_claims(self, claims: Claims) -> VerifiedClaims:
@@ -234,10 +234,11 @@ class Auditor:
 
         If one of the two fails, the other is still waited for: it may be billed.
         """
+        about_trace = gather_or_cancel(map(self._ask_window, windows))
+        if self._find_kinds():
+            return await about_trace
         kinds, answers = await asyncio.gather(
-            self._learn_kinds(),
-            gather_or_cancel(map(self._ask_window, windows)),
-            return_exceptions=True,
+            self._learn_kinds(), about_trace, return_exceptions=True
         )
         if isinstance(kinds, BaseException):
             raise kinds
@@ -245,8 +246,12 @@ class Auditor:
             raise answers
         return answers
 
-    def _knows_kinds(self) -> bool:
-        return are_known(self._kinds, self._list_asked_steps())
+    def _find_kinds(self) -> bool:
+        """Return whether the kinds of the plan's steps are known: by a contract or another case."""
+        found = self._kinds_by_plan.find(self._case[1])
+        if found is not None:
+            self._kinds = {**found, **self._kinds}
+        return found is not None or are_known(self._kinds, self._list_asked_steps())
 
     def _list_asked_steps(self) -> tuple[str, ...]:
         if self._scope is not None:
@@ -258,9 +263,7 @@ class Auditor:
         return build_kinds_question(plan, options.catalogue, options.budget)
 
     async def _learn_kinds(self) -> None:
-        """Ask for the kinds of the plan's steps, unless a contract or another case has them."""
-        if self._knows_kinds():
-            return
+        """Ask for the kinds of the plan's steps, unless another case does."""
 
         async def ask() -> StepKinds:
             return parse_kinds(cast("KindsAnswer", await self._ask(self._build_kinds_question())))
@@ -327,7 +330,7 @@ class Auditor:
             - max(MIN_SECOND_QUESTION_CHARS, budget // _REASK_BUDGET_DIVISOR)
         )
         writer = CaseWriter(*self._case, budget=case_budget, images=images)
-        instructions = render("audit.jinja", images=writer.has_images, mark="")
+        instructions = _render_instructions(images=writer.has_images)
         cases = writer.write_windows(instructions, None if scope is None else scope.events)
         if not all(case.within_budget for case in cases):
             message = f"even one line per event does not fit into {budget:,} characters"
@@ -384,6 +387,11 @@ class Auditor:
             raise
         self._usage += answer.usage
         return answer.value
+
+
+@cache
+def _render_instructions(*, images: bool) -> str:
+    return render("audit.jinja", images=images, mark="")
 
 
 def _count_shown(cases: Sequence[CasePrompt]) -> PromptCoverage:

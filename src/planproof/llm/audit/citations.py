@@ -80,7 +80,8 @@ class QuoteResolver:
         texts = self._texts.get(event)
         if texts is None:
             texts = self._texts[event] = _EventTexts(cited)
-        for words in dict.fromkeys((quote.strip(), quote.strip(_QUOTE_MARKS))):
+        bare = quote.strip(_QUOTE_MARKS)
+        for words in dict.fromkeys((quote.strip(), bare, _strip_head(bare, cited))):
             if evidence := texts.find(words):
                 alphanumeric = islice(filter(str.isalnum, words), _MIN_QUOTE_CHARS)
                 short = len([*alphanumeric]) < _MIN_QUOTE_CHARS
@@ -330,6 +331,18 @@ class _EventTexts:
         """Return True if the words equal one of the texts: a tool may be called `ls`."""
         plain = to_searchable_text(words)
         return any(plain == text for text in (*self._plain, self._output))
+
+
+def _strip_head(words: str, event: Event) -> str:
+    """Return a quote without the tool and the actor that prompts write before the event's text.
+
+    "read_file by assistant {...}" is copied letter by letter, but "by assistant" is the program's.
+    """
+    name = event.name or ""
+    if not name or not words.startswith(name):
+        return words
+    rest = words[len(name) :].removeprefix(f" by {event.actor}").strip(_QUOTE_MARKS)
+    return rest or name
 
 
 _NO_TERMS: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 from planproof.core.content import Json
 from planproof.core.phrases import ELLIPSIS
@@ -20,6 +20,8 @@ from planproof.llm.prompting.escaping import clip_middle, wrap_in_guillemets, wr
 from planproof.llm.prompting.event_lines import DETAIL_LEVELS, EventWriter, TraceLine
 
 _MAX_SCORED_EVENTS = 3
+_LEAST_DETAIL = len(DETAIL_LEVELS) - 1
+_Entry = TypeVar("_Entry", Event, "EventGroup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,46 +38,31 @@ class TraceText:
     within_budget: bool = True
 
 
-class _Entry(NamedTuple):
-    """An event or a group of events that becomes a line. Detail 0 is the most."""
-
-    events: Sequence[Event]
-    write: Callable[[int], TraceLine]
-
-
 def write_trace(trace: Trace, writer: EventWriter, budget: int) -> TraceText:
     """Write the trace with one line per event, or per group of similar events if too long."""
-    entries = list(_build_event_entries(trace, writer.write_line))
-    lines = _fit_lines(entries, len(DETAIL_LEVELS), writer, budget)
-    if lines is None:
-        entries = list(_build_group_entries(trace, writer))
-        lines = _fit_lines(entries, len(GROUP_DETAIL_LEVELS), writer, budget)
-    return _build_text(trace, entries, lines)
+    lines = _fit_lines(trace.events, writer.write_line, writer, budget)
+    if lines is not None:
+        return _build_text(trace, trace.events, lines)
+    groups = group_similar_events(trace, writer)
+    lines = _fit_lines(groups, partial(write_group_line, writer=writer), writer, budget)
+    return _build_text(trace, groups, lines)
 
 
 def write_json(trace: Trace, writer: EventWriter, budget: int) -> TraceText:
     """Write the trace as a JSON array, one event per line; shortened but never grouped."""
-    entries = list(_build_event_entries(trace, writer.write_object))
-    lines = _fit_lines(entries, len(DETAIL_LEVELS), writer, budget - len(entries) - len("[\n\n]"))
-    written = _build_text(trace, entries, lines)
+    events = trace.events
+    lines = _fit_lines(events, writer.write_object, writer, budget - len(events) - len("[\n\n]"))
+    written = _build_text(trace, events, lines)
     return replace(written, text="[\n" + written.text.replace("\n", ",\n") + "\n]")
 
 
-def _build_event_entries(trace: Trace, line: Callable[[Event, int], TraceLine]) -> Iterator[_Entry]:
-    for event in trace.events:
-        yield _Entry((event,), partial(line, event))
-
-
-def _build_group_entries(trace: Trace, writer: EventWriter) -> Iterator[_Entry]:
-    for run in group_similar_events(trace, writer):
-        yield _Entry(run.events, partial(write_group_line, run, writer))
-
-
-def _build_text(trace: Trace, entries: list[_Entry], lines: list[TraceLine] | None) -> TraceText:
+def _build_text(
+    trace: Trace, entries: Sequence[_Entry], lines: list[TraceLine] | None
+) -> TraceText:
     ids = tuple(event.id for event in trace.events)
     if lines is None:
         return TraceText("", ids, within_budget=False)
-    counts = [len(entry.events) for entry in entries]
+    counts = [len(_list_events(entry)) for entry in entries]
     return TraceText(
         "\n".join(line.text for line in lines),
         ids,
@@ -84,47 +71,56 @@ def _build_text(trace: Trace, entries: list[_Entry], lines: list[TraceLine] | No
     )
 
 
+def _list_events(entry: Event | EventGroup) -> Sequence[Event]:
+    return (entry,) if isinstance(entry, Event) else entry.events
+
+
 def _fit_lines(
-    entries: list[_Entry], details: int, writer: EventWriter, budget: int
+    entries: Sequence[_Entry],
+    write: Callable[[_Entry, int], TraceLine],
+    writer: EventWriter,
+    budget: int,
 ) -> list[TraceLine] | None:
     """Write all entries in full, or at the least detail with more for as many as fit.
 
-    Returns None if even the least detail does not fit.
+    An entry is an event or a group of events that becomes a line. Returns None if even the least
+    detail does not fit.
     """
-    lines, remaining = _write_at_detail(0, entries, budget)
-    if remaining >= 0:
+    lines = [write(entry, 0) for entry in entries]
+    if _count_remaining(lines, budget) >= 0:
         return lines
-    reached = details - 1
-    lines, remaining = _write_at_detail(reached, entries, budget)
+    lines = [write(entry, _LEAST_DETAIL) for entry in entries]
+    remaining = _count_remaining(lines, budget)
     if remaining < 0:
         return None
-    _spend_remaining(remaining, reached, entries, lines, writer)
+    _spend_remaining(remaining, entries, lines, write, writer)
     return lines
 
 
-def _write_at_detail(
-    detail: int, entries: list[_Entry], budget: int
-) -> tuple[list[TraceLine], int]:
-    """Write all entries at one detail level; return the lines and the remaining budget."""
-    lines = [entry.write(detail) for entry in entries]
-    return lines, budget - sum(len(line.text) + 1 for line in lines)
+def _count_remaining(lines: Iterable[TraceLine], budget: int) -> int:
+    return budget - sum(len(line.text) + 1 for line in lines)
 
 
 def _spend_remaining(
-    remaining: int, reached: int, entries: list[_Entry], lines: list[TraceLine], writer: EventWriter
+    remaining: int,
+    entries: Sequence[_Entry],
+    lines: list[TraceLine],
+    write: Callable[[_Entry, int], TraceLine],
+    writer: EventWriter,
 ) -> None:
     """Spend the remaining budget on the entries most relevant to the plan, then on all."""
     overlaps = [
-        max(map(writer.count_plan_terms, entry.events[:_MAX_SCORED_EVENTS])) for entry in entries
+        max(map(writer.count_plan_terms, _list_events(entry)[:_MAX_SCORED_EVENTS]))
+        for entry in entries
     ]
     ranked = sorted(range(len(entries)), key=lambda index: -overlaps[index])
     most_relevant = [index for index in ranked if 2 * overlaps[index] > max(overlaps)]
     for indices in (most_relevant, ranked):
-        for detail in reversed(range(reached)):
+        for detail in reversed(range(_LEAST_DETAIL)):
             for index in indices:
                 if not lines[index].left_out:
                     continue
-                better = entries[index].write(detail)
+                better = write(entries[index], detail)
                 cost = len(better.text) - len(lines[index].text)
                 if 0 < cost <= remaining:
                     lines[index] = better
@@ -182,7 +178,7 @@ def _list_argument_names(arguments: Json) -> tuple[str, ...]:
     return tuple(cast("dict[str, Json]", arguments)) if isinstance(arguments, dict) else ()
 
 
-def write_group_line(group: EventGroup, writer: EventWriter, detail: int) -> TraceLine:
+def write_group_line(group: EventGroup, detail: int, writer: EventWriter) -> TraceLine:
     """Write a group on one line: ids, what its events have in common, and what differs."""
     if len(group.events) == 1:
         return writer.write_line(group.events[0], detail)

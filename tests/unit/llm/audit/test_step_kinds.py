@@ -76,6 +76,18 @@ class _SilentAtFirst(FakeModel):
         return await super().ask(question, deadline=deadline)
 
 
+def test_a_later_case_with_the_plan_takes_the_kinds_from_the_first() -> None:
+    model = FakeModel(BELIEVED)
+    judge = Audit(Vocabulary(), model, ModelOptions())
+    read = read_trace(Source.from_value(trace(READ, CLAIMED)))
+    case = (Content(), PLAN, read)
+    assert [question.answer for question in judge.questions(*case)] == [KindsAnswer, AuditAnswer]
+    first, second = (asyncio.run(judge.judge(*case)) for _ in range(2))
+    assert [question.answer for question in judge.questions(*case)] == [AuditAnswer]
+    assert second.findings == first.findings
+    assert len(model.plan_questions) == 1
+
+
 def test_a_question_that_fails_is_asked_again_by_the_next_case() -> None:
     model = _SilentAtFirst(BELIEVED)
     first, *others = judge_together(model, [PLAN, PLAN, PLAN])

@@ -20,7 +20,7 @@ from tests.unit.llm.prompting.event_builders import did, event_writer, said
 def lines(*events: Event, detail: int = 0) -> list[str]:
     writer = event_writer(*events)
     return [
-        write_group_line(run, writer, detail).text
+        write_group_line(run, detail, writer).text
         for run in group_similar_events(Trace(events), writer)
     ]
 
