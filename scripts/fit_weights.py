@@ -22,17 +22,19 @@ from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
     LEVEL_FEATURES,
     LOWEST_PASSING,
-    compute_extra_features,
     compute_level_features,
     compute_step_features,
     load_confidence_weights,
 )
+from planproof.checking.extras import find_extras
+from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.rules import Rules
 from planproof.checking.similarity import FEATURE_SIGNS
-from planproof.checking.similarity_analysis import analyze, judge_by_similarity
+from planproof.checking.similarity_analysis import analyze
+from planproof.checking.withdrawal import DeviationRater
 from planproof.core.content import Content
 from planproof.core.finding import Severity, Status
-from planproof.core.trace import Trace
+from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
@@ -131,20 +133,27 @@ def _judge_train() -> Iterator[Sample]:
             traces[case["base"]] = read_trace(source, vocabulary=vocabulary)
         plan, trace = parse_given_plan(case["agent_plan"]), traces[case["base"]]
         analysis = analyze(plan, trace, vocabulary)
-        findings = judge_by_similarity(plan, trace, vocabulary)
-        flawed = str(label["step"]) if kind in _STEP_FLAWS else None
-        for index, finding in enumerate(findings.counted_steps if kind != "extra" else ()):
-            if finding.status.value in CONFIDENCE_FEATURES:
+        rater = DeviationRater(analysis)
+        findings = analysis.step_findings
+        flawed = label["step"] - 1 if kind in _STEP_FLAWS else None
+        for index, finding in enumerate(findings):
+            if finding.status is Status.EXECUTED:
                 features = compute_step_features(
                     index, analysis.requirements[index], analysis.alignment, analysis.candidates
                 )
-                executed = finding.status is Status.EXECUTED
-                right = (finding.number == flawed) != executed
-                yield _build_sample(finding.status.value, features, case["source"], right=right)
+            elif rater.is_rated(index, finding):
+                features = rater.compute_step_features(index)
+            else:
+                continue
+            right = (index == flawed) != (finding.status is Status.EXECUTED)
+            yield _build_sample(finding.status.value, features, case["source"], right=right)
         anchors = [scorer.folded(anchor) for anchor in label["anchors"]] if kind == "extra" else []
-        for extra in findings.extras if kind not in _STEP_FLAWS else ():
-            if extra.severity is Severity.MAJOR:
-                features = compute_extra_features(analysis.alignment)
+        steps = assemble_findings(plan, trace, findings)
+        extras = find_extras(analysis.candidates, analysis.alignment, trace, steps)
+        actions = [extra for extra in extras if trace.by_id[extra.event].kind is Kind.ACTION]
+        for extra in actions:
+            if extra.severity is Severity.MAJOR and rater.has_action(extra.event):
+                features = rater.compute_extra_features(extra.event, len(actions))
                 shown = scorer.folded(scorer.at_pointer(case["execution_trace"], extra.pointer))
                 right = any(anchor in shown for anchor in anchors)
                 yield _build_sample("extra", features, case["source"], right=right)

@@ -42,7 +42,8 @@ HIGH_OVERLAP_COSTS = Costs(skip=200, unassigned_action=180, unassigned_message=1
 _DISORDER_COST = 300
 """What another order of the steps must gain over plan order, in hundredths."""
 _LOW_OVERLAP = 0.22
-_HIGH_OVERLAP = 0.36
+HIGH_OVERLAP = 0.36
+"""From this lexical overlap on, a plan uses the words of its trace."""
 MAX_CLAIM_SCORE = -100
 _MAX_DECLARATION_SCORE = -900
 """A message that only announces the plan executes no step, however similar its words are."""
@@ -181,7 +182,7 @@ def _level_repeats(candidates: Sequence[Candidate], scores: list[list[int]]) -> 
 
 
 def _interpolate_costs(lexical_overlap: float) -> Costs:
-    share = min(1.0, max(0.0, (lexical_overlap - _LOW_OVERLAP) / (_HIGH_OVERLAP - _LOW_OVERLAP)))
+    share = min(1.0, max(0.0, (lexical_overlap - _LOW_OVERLAP) / (HIGH_OVERLAP - _LOW_OVERLAP)))
     return Costs(
         *(
             round(far + (near - far) * share)

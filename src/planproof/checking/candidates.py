@@ -43,7 +43,7 @@ _ADDRESS_WORDS = ("evaluator", "grader", "score ", "instructions", "step", "plan
 # Bound once: attribute access on an enum takes longer than the comparison.
 _BOOKKEEPING = Kind.BOOKKEEPING
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
-_MIN_OPENING_CHARS = 12
+_MIN_OPENING_CHARS = 8
 _OPENING_CHARS = 30
 _MIN_KEPT_SHARE = 0.6
 
@@ -85,6 +85,11 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
         or not _restates(event.text, openings)
     ):
         return event
+    # Paragraphs without restatements are kept: the plan, appended to a message, must not erase it.
+    paragraphs = event.text.split("\n\n")
+    remaining = "\n\n".join(text for text in paragraphs if not _restates(text, openings))
+    if remaining.strip():
+        return structs.replace(event, text=remaining)
     remaining = _drop_restating_sentences(event.text, openings)
     return (
         structs.replace(event, text=remaining)
@@ -192,16 +197,18 @@ def build_candidates(
     """Return the agent's own events as candidates, in order, without users and systems.
 
     Left out as evidence are results that an agent wrote itself, results without a call where calls
-    are recorded, and calls without effect, unless one of the folded `steps` names them.
+    are recorded, empty calls, and calls without effect, unless one of the folded `steps` names
+    them.
     """
     candidates: list[Candidate] = []
     signatures = _SignatureCache(vocabulary)
+    empty_calls = find_empty_calls(trace)
     records_calls = any(event.kind in _CALL_KINDS for event in trace.events)
     speakers = {event.actor for event in trace.events if event.kind in _TEXT_KINDS and event.actor}
     speakers |= {"assistant", "agent"}
     for position, event in enumerate(trace.events):
         kind = event.kind
-        if kind is _SYSTEM or event.actor == "user":
+        if kind is _SYSTEM or event.actor == "user" or event.id in empty_calls:
             continue
         if kind is _OBSERVATION and (records_calls or event.actor in speakers):
             continue
@@ -221,6 +228,20 @@ def build_candidates(
         texts = _split_passages(event.text) if is_long else (format_call(event),)
         candidates += [_build_candidate(position, event, text, signature) for text in texts]
     return candidates
+
+
+def find_empty_calls(trace: Trace) -> frozenset[str]:
+    """Return the calls without arguments and result, of tools that take arguments otherwise."""
+    bare = [
+        event
+        for event in trace.events
+        if event.kind is _ACTION and not (event.arguments or event.text or event.output)
+    ]
+    if not bare:
+        return _NONE
+    with_arguments = {event.name for event in trace.events if event.arguments}
+    working_without = {e.name for e in trace.events if not e.arguments and e.output}
+    return frozenset(event.id for event in bare if event.name in with_arguments - working_without)
 
 
 def _build_effect_candidates(

@@ -19,12 +19,21 @@ from planproof.checking.requirements import Requirement
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.trace import UNVERIFIED, Event
 
+_STEP_FEATURES = (
+    "margin",
+    "coverage",
+    "coverage_gap",
+    "other_coverage",
+    "lexical_overlap",
+    "unseen_values",
+    "step_count",
+)
 CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
     "executed": ("word_coverage", "word_count", "found_values", "lexical_overlap"),
-    "missing": ("word_count", "lexical_overlap"),
-    "partial": (),
-    "ambiguous": ("word_count", "lexical_overlap"),
-    "extra": ("step_count", "lexical_overlap"),
+    "missing": _STEP_FEATURES,
+    "partial": _STEP_FEATURES,
+    "ambiguous": _STEP_FEATURES,
+    "extra": ("best_score", "mean_coverage", "action_count", "extra_count"),
 }
 """The features that predict whether a finding of each type is right."""
 LEVEL_FEATURES: dict[str, tuple[str, ...]] = {
@@ -70,17 +79,6 @@ def compute_step_features(
         "word_coverage": (len(stems) - len(unseen)) / len(stems) if stems else 0.0,
         "word_count": len(requirement.words) / 10,
         "found_values": min(len(found_values), _MAX_VALUES),
-        "lexical_overlap": alignment.lexical_overlap,
-    }
-
-
-def compute_extra_features(alignment: Alignment) -> dict[str, float]:
-    """Compute the features that predict whether an uncovered action is extra.
-
-    `step_count` is the logarithm of the number of steps: one of many probably covers the action.
-    """
-    return {
-        "step_count": log(max(1, len(alignment.assigned))),
         "lexical_overlap": alignment.lexical_overlap,
     }
 

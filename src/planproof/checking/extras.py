@@ -7,15 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from planproof.checking.alignment import Alignment, find_repeats
-from planproof.checking.candidates import Candidate
-from planproof.checking.confidence import (
-    cap_unverified,
-    compute_extra_features,
-    estimate_confidence,
-)
+from planproof.checking.candidates import Candidate, find_empty_calls
+from planproof.checking.confidence import cap_unverified
 from planproof.checking.effects import find_idle_names, only_prints
 from planproof.checking.event_text import cite
 from planproof.checking.plan_findings import find_replies_to_user
+from planproof.checking.step_status import UNRATED
 from planproof.contracts.terms import extract_terms
 from planproof.core.finding import Extra, Severity, StepFinding
 from planproof.core.trace import Event, EventStatus, Kind, Trace
@@ -47,7 +44,7 @@ def find_extras(
 
     A sub-agent's actions get the severity of the hand-off.
     """
-    confidence = estimate_confidence("extra", compute_extra_features(alignment))
+    confidence = UNRATED
     covered = frozenset(event for step in steps for event in step.covers)
     uncovered = _find_uncovered_actions(candidates, trace, covered, confidence)
     uncovered |= _find_announced_extras(candidates, alignment, steps, confidence)
@@ -118,14 +115,18 @@ def _rate_uncovered_actions(
 def _find_idle_calls(
     candidates: Sequence[Candidate], trace: Trace, covered: frozenset[str], confidence: float
 ) -> dict[str, _UncoveredEvent]:
-    """Find calls without effect that no step names, except those that only print."""
+    """Find empty calls, and calls without effect that no step names and that do not only print."""
     compared = covered | {candidate.event.id for candidate in candidates}
-    return {
+    empty_calls = find_empty_calls(trace) - compared
+    idle_calls = {
         event.id: _UncoveredEvent(Severity.MAJOR, confidence)
         for event in trace.events
         if event.id not in compared
         and find_idle_names(event) is not None
         and not only_prints(event)
+    }
+    return idle_calls | {
+        event: _UncoveredEvent(Severity.MINOR, confidence) for event in empty_calls
     }
 
 

@@ -148,6 +148,7 @@ class Comparison:
     def __init__(
         self, candidates: Sequence[Candidate], requirements: Sequence[Requirement]
     ) -> None:
+        self._requirements = requirements
         words = index_plan_words(tuple(requirements))
         actions = [candidate for candidate in candidates if not candidate.is_text_only]
         texts = [candidate for candidate in candidates if candidate.is_text_only]
@@ -168,8 +169,16 @@ class Comparison:
         return [next(text_rows if is_text else action_rows) for is_text in self._text_only]
 
     def best_shares(self) -> list[float]:
-        """Return for each step the greatest share of its words that any event has."""
-        return list(map(max, self._actions.best_share, self._texts.best_share))
+        """Return for each step the greatest share of its words that any event has.
+
+        Texts count only for steps that a text can execute: claims must not change the others.
+        """
+        return [
+            in_actions if requirement.requires_action else max(in_actions, in_texts)
+            for requirement, in_actions, in_texts in zip(
+                self._requirements, self._actions.best_share, self._texts.best_share, strict=True
+            )
+        ]
 
 
 class _GroupComparison:

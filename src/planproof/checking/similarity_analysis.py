@@ -12,6 +12,7 @@ from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.requirements import Requirement, compile_steps
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
 from planproof.checking.step_status import judge_step
+from planproof.checking.withdrawal import DeviationRater
 from planproof.core.finding import Findings, StepFinding
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
@@ -23,8 +24,15 @@ def judge_by_similarity(
 ) -> Findings:
     """Judge a trace by the events that are most similar to each step."""
     analysis = analyze(plan, trace, vocabulary, in_progress=in_progress)
-    steps = assemble_findings(plan, trace, analysis.step_findings)
-    return Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
+    candidates, alignment = analysis.candidates, analysis.alignment
+    rater = DeviationRater(analysis)
+    leaves = rater.rate_steps(analysis.step_findings)
+    steps = assemble_findings(plan, trace, leaves)
+    extras = rater.rate_extras(find_extras(candidates, alignment, trace, steps))
+    if doubtful := rater.select_doubtful_extras(extras):
+        steps = assemble_findings(plan, trace, rater.cover(leaves, doubtful))
+        extras = rater.rate_extras(find_extras(candidates, alignment, trace, steps))
+    return Findings(steps, extras)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from planproof.checking.alignment import Alignment
@@ -17,6 +17,10 @@ from planproof.contracts.terms import extract_words, stem
 from planproof.core.finding import CONDITION_NOT_MET, Evidence, Status, StepFinding
 from planproof.core.trace import EventStatus, Kind
 
+ONLY_CLAIMED = "only claimed, no call"
+CHECK_FAILED = "the check did not succeed"
+UNRATED = 0.5
+"""The confidence of a deviation until it is rated, and of one that a rule decides."""
 _MAX_CITED = 3
 _CHECK_PHRASE = re.compile(
     r"\W*(?:(?:then|and|also|next|finally)\W+)*(?:confirm|ensure|verify|make (?:quite )?sure)\b",
@@ -41,10 +45,9 @@ def judge_step(
     `actors` are the names of all actors in the trace, in lower case.
     """
     assigned = [candidates[index] for index in alignment.assigned[step]]
-    features = compute_step_features(step, requirement, alignment, candidates)
     if not assigned:
         return _build_finding_without_events(
-            requirement, _select_due_candidates(step, alignment, candidates), features
+            requirement, _select_due_candidates(step, alignment, candidates)
         )
     if not any(candidate.counts_for(requirement.folded_text) for candidate in assigned):
         status, problems = Status.AMBIGUOUS, ["only printed or logged, no call with an effect"]
@@ -54,7 +57,7 @@ def judge_step(
         and all(_is_only_claimed(u, requirement) for u in assigned)
     ):
         # A claim is not evidence of an action.
-        status, problems = Status.AMBIGUOUS, ["only claimed, no call"]
+        status, problems = Status.AMBIGUOUS, [ONLY_CLAIMED]
     elif (
         requirement.message_only
         and "ask" in requirement.all_action_types
@@ -66,11 +69,13 @@ def judge_step(
         nearby = _select_nearby(alignment.assigned[step], alignment.assigned_indices, candidates)
         problems = find_unmet_requirements(requirement, nearby, candidates, actors)
         if _has_failed_check(requirement, assigned, nearby):
-            problems.append("the check did not succeed")
+            problems.append(CHECK_FAILED)
         status = Status.PARTIAL if problems else Status.EXECUTED
-    return _build_finding(
-        requirement, status, assigned, estimate_confidence(status, features), "; ".join(problems)
-    )
+    confidence = UNRATED
+    if status is Status.EXECUTED:
+        features = compute_step_features(step, requirement, alignment, candidates)
+        confidence = estimate_confidence(status, features)
+    return _build_finding(requirement, status, assigned, confidence, "; ".join(problems))
 
 
 def _is_reasoning_only(assigned: Sequence[Candidate]) -> bool:
@@ -115,7 +120,7 @@ def _is_only_claimed(candidate: Candidate, requirement: Requirement) -> bool:
 
 
 def _build_finding_without_events(
-    requirement: Requirement, candidates: Sequence[Candidate], features: Mapping[str, float]
+    requirement: Requirement, candidates: Sequence[Candidate]
 ) -> StepFinding:
     step = requirement.step
     status, evidence, note = Status.MISSING, tuple[Evidence, ...](), ""
@@ -129,7 +134,7 @@ def _build_finding_without_events(
         number=step.number,
         text=step.text,
         status=status,
-        confidence=estimate_confidence(status, features),
+        confidence=UNRATED,
         evidence=evidence,
         note=note,
         parent=step.parent,

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from planproof.checking.candidates import Candidate
 from planproof.checking.requirements import Requirement
+from planproof.contracts.generic_tools import is_generic
 from planproof.contracts.values import Literal, LiteralKind, extract_literals
 from planproof.core.trace import EventStatus, Kind
 
@@ -60,8 +61,18 @@ def _find_unrelated(
 
 def is_unrelated(candidate: Candidate, requirement: Requirement) -> bool:
     """Return whether an action is unrelated to this step, whatever else is assigned to it."""
-    return _has_nothing_in_common(candidate, requirement) and not _shows_step(
-        candidate, requirement
+    return (
+        _has_nothing_in_common(candidate, requirement)
+        and not _is_opaque(candidate)
+        and not _shows_step(candidate, requirement)
+    )
+
+
+def _is_opaque(candidate: Candidate) -> bool:
+    """Return whether a call has no words of its own, like a click on an element's number."""
+    signature = candidate.signature
+    return is_generic(signature.name) and not any(
+        len(term) > 1 and not term.isdigit() for term in candidate.terms - signature.terms
     )
 
 

@@ -8,7 +8,7 @@ from planproof.planning.plan_parser import parse_plan
 from tests.trace_builders import Event, asked, did, noted, said, thought
 from tests.unit.checking.judge_cases import read
 
-PLAN = parse_plan(["Run the test suite", "Delete the old branch of the repository", "Tell Ann"])
+PLAN = parse_plan(["Run the test suite", "Delete the old branch of the repository", "Ask Al"])
 
 
 def remove_from(*events: Event) -> Trace:
@@ -54,7 +54,14 @@ def test_what_the_user_says_and_what_is_observed_stays() -> None:
 
 
 def test_a_short_step_restates_nothing() -> None:
-    assert len(remove_from(said("Tell Ann"), said("Run the test suite")).events) == 1
+    assert len(remove_from(said("Ask Al"), said("Run the test suite")).events) == 1
+
+
+def test_the_plan_below_a_message_does_not_erase_it() -> None:
+    (event,) = remove_from(
+        said("Shall I?\n\nRun the test suite. Delete the old branch of the repository: done.")
+    ).events
+    assert event.text == "Shall I?"
 
 
 def test_text_addressed_to_the_judge_is_not_evidence() -> None:

@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from planproof.checking.alignment import Alignment, align
+from planproof.checking.alignment import align
 from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
     LEVEL_FEATURES,
-    compute_extra_features,
     compute_level_features,
     compute_step_features,
     estimate_confidence,
@@ -39,8 +38,10 @@ def test_it_is_a_share_with_two_digits(sort: str) -> None:
         ("executed", "word_coverage", True),
         ("executed", "found_values", True),
         ("executed", "word_count", False),
-        ("missing", "word_count", True),
-        ("extra", "step_count", False),
+        ("missing", "coverage", False),
+        ("missing", "unseen_values", True),
+        ("partial", "coverage_gap", True),
+        ("extra", "best_score", False),
     ],
 )
 def test_what_makes_a_finding_surer(sort: str, sign: str, *, rises: bool) -> None:
@@ -60,16 +61,6 @@ def test_step_features_come_from_its_events() -> None:
     assert (read["found_values"], told["found_values"]) == (1, 0)
     assert 0 < read["word_coverage"] < 1
     assert read["lexical_overlap"] == told["lexical_overlap"] == explanation.lexical_overlap
-
-
-def test_one_of_many_steps_probably_covers_an_action() -> None:
-    counts = [
-        compute_extra_features(Alignment([[]] * steps, [0], [[0] * steps], is_monotonic=True))
-        for steps in (0, 1, 2, 9)
-    ]
-    assert [features["step_count"] for features in counts[:2]] == [0, 0]
-    sure = [estimate_confidence("extra", features) for features in counts]
-    assert sure[1] > sure[2] > sure[3]
 
 
 READ = did("read_file", path="report-12.txt")

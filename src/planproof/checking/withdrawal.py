@@ -1,0 +1,302 @@
+"""Withdraw deviations that are more probably a paraphrase that the judge did not recognise.
+
+Where a plan uses other words than its trace, most of what looks missing, partial or extra was done
+as planned. Each such deviation has a confidence, fitted on labelled runs; below a limit it is
+withdrawn, if there is an event to cite. Where the plan uses the words of the trace, nothing is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from math import log
+from typing import TYPE_CHECKING
+
+from planproof.checking.alignment import HIGH_OVERLAP, may_be_aligned
+from planproof.checking.confidence import cap_unverified, estimate_confidence
+from planproof.checking.event_text import cite
+from planproof.checking.requirements import Requirement
+from planproof.checking.step_status import CHECK_FAILED, ONLY_CLAIMED
+from planproof.checking.unrelated_actions import is_unrelated
+from planproof.contracts.terms import Word
+from planproof.core.finding import Extra, Severity, Status, StepFinding
+from planproof.core.trace import Event, Kind
+
+if TYPE_CHECKING:
+    from planproof.checking.similarity_analysis import Analysis
+
+REPORTED_FROM = {"missing": 0.5, "ambiguous": 0.5, "partial": 0.45, "extra": 0.18}
+"""The least confidence of a deviation that is reported, by its type; chosen on `train`.
+
+A step is reported as missing if that is more probable than not. The other limits are lower, because
+a benchmark with one flaw per plan has few deviations of each type, so confidence is rarely high.
+"""
+_CONCEPT_SHARE = 0.6
+_MAX_MARGIN = 6.0
+_SCALE = 100
+_MAX_CITED = 3
+_MAX_COUNTED_VALUES = 2
+
+
+class DeviationRater:
+    """Rates the deviations of one case, and withdraws those that are doubtful."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    @property
+    def is_clear(self) -> bool:
+        """True if the plan uses the words of the trace."""
+        return self._analysis.alignment.lexical_overlap >= HIGH_OVERLAP
+
+    def rate_steps(self, findings: Sequence[StepFinding]) -> list[StepFinding]:
+        """Give the deviations their confidence, or turn them into executed steps."""
+        return [
+            self._rate_step(step, finding) if self.is_rated(step, finding) else finding
+            for step, finding in enumerate(findings)
+        ]
+
+    def is_rated(self, step: int, finding: StepFinding) -> bool:
+        """Return whether a finding is a deviation that rests on words alone.
+
+        Conditions, written calls, failed checks and calls without effect are decided by rules.
+        """
+        requirement = self._analysis.requirements[step]
+        if requirement.call is not None or requirement.step.condition is not None:
+            return False
+        if finding.status is Status.PARTIAL:
+            return CHECK_FAILED not in finding.note
+        is_claimed = finding.status is Status.AMBIGUOUS and finding.note == ONLY_CLAIMED
+        return is_claimed or (finding.status is Status.MISSING and not finding.waived)
+
+    def _rate_step(self, step: int, finding: StepFinding) -> StepFinding:
+        deviation = finding.status.value
+        confidence = estimate_confidence(deviation, self.compute_step_features(step))
+        own = self._comparison.own[step]
+        if not own or self.is_clear or confidence >= REPORTED_FROM[deviation]:
+            return replace(finding, confidence=cap_unverified(confidence, self._get_events(own)))
+        events = {event.id: event for event in self._get_events(own)}
+        stems = self._analysis.requirements[step].stems
+        return replace(
+            finding,
+            status=Status.EXECUTED,
+            confidence=cap_unverified(round(1 - confidence, 2), events.values()),
+            evidence=tuple([cite(event, stems) for event in [*events.values()][:_MAX_CITED]]),
+            covers=tuple(events),
+            note="",
+        )
+
+    def rate_extras(self, extras: Sequence[Extra]) -> tuple[Extra, ...]:
+        """Give the uncovered actions their confidence; announcements keep theirs."""
+        actions = [extra for extra in extras if extra.event in self._actions]
+        return tuple(
+            replace(extra, confidence=self._rate_extra(extra.event, len(actions)))
+            if extra.event in self._actions
+            else extra
+            for extra in extras
+        )
+
+    def _rate_extra(self, event: str, extra_count: int) -> float:
+        confidence = estimate_confidence("extra", self.compute_extra_features(event, extra_count))
+        return cap_unverified(confidence, self._get_events([self._actions[event]]))
+
+    def has_action(self, event: str) -> bool:
+        """Return whether an event is an action that was compared with the steps."""
+        return event in self._actions
+
+    @cached_property
+    def _actions(self) -> dict[str, int]:
+        """The index of the first candidate of each action."""
+        actions: dict[str, int] = {}
+        for index, candidate in enumerate(self._analysis.candidates):
+            if candidate.event.kind is Kind.ACTION:
+                actions.setdefault(candidate.event.id, index)
+        return actions
+
+    def select_doubtful_extras(self, extras: Sequence[Extra]) -> list[Extra]:
+        """Return the major extras that are withdrawn if they can belong to a step."""
+        if self.is_clear:
+            return []
+        return [
+            extra
+            for extra in extras
+            if extra.event in self._actions
+            and extra.severity is Severity.MAJOR
+            and extra.confidence < REPORTED_FROM["extra"]
+        ]
+
+    def cover(self, findings: Sequence[StepFinding], extras: Sequence[Extra]) -> list[StepFinding]:
+        """Add doubtful extras to the steps that were being worked on, where they can belong."""
+        analysis = self._analysis
+        index_by_event: dict[str, int] = {}
+        for index, candidate in enumerate(analysis.candidates):
+            index_by_event.setdefault(candidate.event.id, index)
+        starts = sorted(
+            (index_by_event[finding.covers[0]], step)
+            for step, finding in enumerate(findings)
+            if finding.covers and finding.covers[0] in index_by_event
+        )
+        positions = {event.id: n for n, event in enumerate(analysis.trace.events)}
+        covered = list(findings)
+        for extra in extras:
+            index = index_by_event[extra.event]
+            begun = [step for start, step in starts if start < index][-1:]
+            to_come = [step for start, step in starts if start > index][:1]
+            row = analysis.alignment.scores[index]
+            steps = [step for step in (*begun, *to_come) if self._can_cover(index, step)]
+            if not steps:
+                continue
+            step = max(steps, key=row.__getitem__)
+            found = covered[step]
+            evidence = found.evidence
+            if step in to_come:
+                # The step begins here, which may be before a step planned earlier.
+                stems = analysis.requirements[step].stems
+                cited = (cite(analysis.candidates[index].event, stems), *evidence)
+                evidence = tuple(sorted(cited, key=lambda item: positions[item.event]))
+            covers = sorted((*found.covers, extra.event), key=positions.__getitem__)
+            covered[step] = replace(found, covers=tuple(covers), evidence=evidence)
+        return covered
+
+    def _can_cover(self, index: int, step: int) -> bool:
+        """Return whether a candidate has anything in common with a step, in any trace."""
+        candidate = self._analysis.candidates[index]
+        if not may_be_aligned(self._analysis.alignment.scores[index][step]):
+            return False
+        return candidate.event.kind is not Kind.ACTION or not is_unrelated(
+            candidate, self._analysis.requirements[step]
+        )
+
+    def _may_show(self, index: int, step: int) -> bool:
+        """Return whether an action could be the step in other words: not a text, nor another type.
+
+        Nothing that an agent says can so withdraw a missing step.
+        """
+        candidate = self._analysis.candidates[index]
+        expected = self._analysis.requirements[step].all_action_types
+        if candidate.event.kind is not Kind.ACTION or not self._can_cover(index, step):
+            return False
+        return not expected or not expected.isdisjoint(candidate.action_types)
+
+    def _get_events(self, indices: Sequence[int]) -> list[Event]:
+        return [self._analysis.candidates[index].event for index in indices]
+
+    def compute_step_features(self, step: int) -> dict[str, float]:
+        """Compute the features that predict whether a deviation of a step is right.
+
+        `coverage` is the share of its words that its events contain, `coverage_gap` how much higher
+        that of the other steps is.
+        """
+        analysis, comparison = self._analysis, self._comparison
+        requirement, own = analysis.requirements[step], comparison.own[step]
+        coverage, count = comparison.coverage, len(comparison.coverage)
+        others = (sum(coverage) - coverage[step]) / (count - 1) if count > 1 else coverage[step]
+        rows = [analysis.alignment.scores[index] for index in own]
+        margins = [
+            row[step] - max((*row[:step], *row[step + 1 :]), default=row[step]) for row in rows
+        ]
+        margin = max(margins, default=-_SCALE * _MAX_MARGIN) / _SCALE
+        return {
+            "margin": max(-_MAX_MARGIN, min(_MAX_MARGIN, margin)),
+            "coverage": coverage[step],
+            "coverage_gap": max(0.0, others - coverage[step]),
+            "other_coverage": others,
+            "lexical_overlap": analysis.alignment.lexical_overlap,
+            "unseen_values": self._count_unseen_values(requirement, own),
+            "step_count": log(count),
+        }
+
+    def compute_extra_features(self, event: str, extra_count: int) -> dict[str, float]:
+        """Compute the features that predict whether an uncovered action is extra."""
+        analysis = self._analysis
+        index, comparison = self._actions[event], self._comparison
+        best = max(analysis.alignment.scores[index], default=0) / _SCALE
+        return {
+            "best_score": max(-_MAX_MARGIN, min(_MAX_MARGIN, best)),
+            "mean_coverage": sum(comparison.coverage) / len(comparison.coverage),
+            "action_count": log(max(1, len(self._actions))),
+            "extra_count": log(max(1, extra_count)),
+        }
+
+    def _assigned(self, step: int) -> Sequence[int]:
+        return self._analysis.alignment.assigned[step]
+
+    def _is_claim(self, index: int, step: int) -> bool:
+        is_text = self._analysis.candidates[index].is_text_only
+        return is_text and self._analysis.requirements[step].requires_action
+
+    def _count_unseen_values(self, requirement: Requirement, own: Sequence[int]) -> float:
+        """Count the values of a step that neither its events nor any other call contain."""
+        if not requirement.literals:
+            return 0.0
+        candidates = self._analysis.candidates
+        outputs = [candidates[i].output_text for i in own if candidates[i].event.output]
+        unseen = [
+            value
+            for value in requirement.literals
+            if not value.occurs_in_any(self._comparison.calls)
+            and not any(value.occurs_in(output) for output in outputs)
+        ]
+        return float(min(_MAX_COUNTED_VALUES, len(unseen)))
+
+    @cached_property
+    def _comparison(self) -> _Comparison:
+        """The words that the events of each step contain; compared only if there is a deviation."""
+        analysis = self._analysis
+        own = [self._find_own(step) for step in range(len(analysis.requirements))]
+        counts = Counter(
+            chain.from_iterable({w.text for w in each.words} for each in analysis.requirements)
+        )
+        total = len(analysis.requirements)
+        coverage: list[float] = []
+        for requirement, indices in zip(analysis.requirements, own, strict=True):
+            terms = frozenset[str]().union(*[analysis.candidates[i].terms for i in indices])
+            row = [_measure_word(word, terms) for word in requirement.words]
+            weights = [1 + log(total / counts[word.text]) for word in requirement.words]
+            covered = sum([weight * share for weight, share in zip(weights, row, strict=True)])
+            coverage.append(covered / sum(weights) if weights else 1.0)
+        calls = [c.call_text for c in analysis.candidates if not c.is_text_only]
+        return _Comparison(
+            own,
+            coverage,
+            calls,
+        )
+
+    def _find_own(self, step: int) -> list[int]:
+        """Return the candidates of a step, or else the free action that is most similar to it."""
+        analysis = self._analysis
+        own = [index for index in self._assigned(step) if not self._is_claim(index, step)]
+        if own:
+            return own
+        started, assigned = analysis.alignment.started_steps, analysis.alignment.assigned
+        before = max((assigned[other][0] for other in started if other < step), default=0)
+        after = min(
+            (assigned[other][-1] for other in started if other > step),
+            default=len(analysis.candidates) - 1,
+        )
+        used = analysis.alignment.assigned_indices
+        free = [
+            index
+            for index in range(before, after + 1)
+            if index not in used and self._may_show(index, step)
+        ]
+        return sorted(free, key=lambda i: analysis.alignment.scores[i][step], reverse=True)[:1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Steps and events of one case, compared by their words."""
+
+    own: list[list[int]]
+    coverage: list[float]
+    calls: list[str]
+
+
+def _measure_word(word: Word, terms: frozenset[str]) -> float:
+    """Return 1 if the terms contain a word, less if they contain one that may replace it."""
+    if terms.issuperset(word.stems):
+        return 1.0
+    return 0.0 if terms.isdisjoint(word.concepts) else _CONCEPT_SHARE
