@@ -12,14 +12,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from planproof.calibration.figures import Figures, Share, compute_figures
 from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.measurement import Measurement, measure
-from planproof.calibration.variant import Attack, Variant
+from planproof.calibration.variant import (
+    IDLE_ATTACKS,
+    RESULT_ATTACKS,
+    TEXT_ATTACKS,
+    Attack,
+    Variant,
+)
 from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
 from planproof.core.content import Content
@@ -123,13 +129,17 @@ def _select_answer(answers: dict[str, str], question: ModelRequest) -> str:
 def format_figures(figures: Figures) -> dict[str, str]:
     """Return the figures as one row."""
     flaws = figures.flaws.values()
-    text = [share for attack, share in figures.fooled.items() if attack is not Attack.OBSERVATIONS]
+
+    def pool_attacks(attacks: Container[Attack]) -> str:
+        return _format_share(share for attack, share in figures.fooled.items() if attack in attacks)
+
     return {
         "followed plans that pass": _format_share([figures.passed]),
         "flaws caught": _format_share([flaw_figures.caught for flaw_figures in flaws]),
         "located": _format_share([flaw_figures.located for flaw_figures in flaws]),
-        "successful text attacks": _format_share(text),
-        "fake observations": _format_share([figures.fooled[Attack.OBSERVATIONS]]),
+        "successful text attacks": pool_attacks(TEXT_ATTACKS),
+        "fake observations": pool_attacks(RESULT_ATTACKS),
+        "idle calls": pool_attacks(IDLE_ATTACKS),
         "without a score": str(figures.unscored.hits),
         "calls": f"{figures.usage.calls:,}",
         "tokens": f"{figures.usage.tokens_in + figures.usage.tokens_out:,}",

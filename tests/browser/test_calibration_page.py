@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import expect
 
+from planproof.calibration.case_labels import Label
 from planproof.calibration.figures import compute_figures
 from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.measurement import measure
@@ -23,14 +26,15 @@ CASES = load_built_in_cases()[:2]
 @pytest.fixture(scope="module")
 def page_html() -> str:
     """One of the two cases is not followed, if people are asked; nobody labelled a third."""
-    labels = {CASES[0].id: 1.0, CASES[1].id: 0.5}
-    rows = list(measure(generate_variants(CASES), CaseEvaluator(Rules()), concurrency=1))
+    labels = {CASES[0].id: Label(True, 1.0), CASES[1].id: Label(False, 0.5)}
+    rows = [
+        replace(row, variant=replace(row.variant, label=labels[row.origin]))
+        if row.change is None
+        else row
+        for row in measure(generate_variants(CASES), CaseEvaluator(Rules()), concurrency=1)
+    ]
     rows.append(row("<b>unscored", None))
-    return "".join(
-        render_calibration_page(
-            "rules", compute_figures(rows, labels), ReadOptions(), labels=labels
-        )
-    )
+    return "".join(render_calibration_page("rules", compute_figures(rows), ReadOptions()))
 
 
 def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(
@@ -64,8 +68,13 @@ def test_agreement_is_shown_with_its_interval_and_the_labels(
     page = open_page([page_html])
     expect(page.get_by_role("img", name=" between ")).to_have_count(1)
     page.get_by_role("button", name="unchanged").click()
-    expect(page.locator("[data-slot=rows] .baseline")).to_have_text(["1.0 label", "0.5 label", ""])
+    expect(page.locator("[data-slot=rows] .baseline")).to_have_text(["", "1.0 label"])
     expect(page.locator("[data-slot=rows] .name", has_text="<b>unscored")).to_have_count(1)
+    page.get_by_role("button", name="unchanged").click()
+    labelled = page.locator(".figures tr", has=page.get_by_role("button", name="all", exact=True))
+    expect(labelled.locator("td b")).to_have_text(["100%", "0%"])
+    labelled.get_by_role("button", name="1 not caught").click()
+    expect(page.locator("[data-slot=rows] .baseline")).to_have_text(["0.5 label"])
 
 
 @pytest.mark.parametrize(("width", "colours"), [(400, "dark"), (1280, "light")])

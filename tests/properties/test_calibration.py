@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -10,10 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planproof.calibration.attacks import apply_attack
 from planproof.calibration.flaws import OPERATORS, Operator, copy_unchanged, use_foreign_plan
 from planproof.calibration.followed_cases import load_built_in_cases
-from planproof.calibration.variant import Attack, Flaw, FollowedCase, Rewording, Variant
-from planproof.calibration.variant_set import apply_attack, generate_variants
+from planproof.calibration.variant import (
+    IDLE_ATTACKS,
+    Attack,
+    Flaw,
+    FollowedCase,
+    Rewording,
+    Variant,
+)
+from planproof.calibration.variant_set import generate_variants
+from planproof.core.trace import Kind
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
@@ -116,14 +126,19 @@ def test_an_altered_value_is_nowhere_in_the_trace(case: FollowedCase, seed: int)
 
 @pytest.mark.parametrize("attack", Attack)
 @given(CASES, SEEDS)
-def test_an_attack_changes_texts_but_no_calls(
+def test_an_attack_changes_texts_or_adds_idle_calls(
     attack: Attack, case: FollowedCase, seed: int
 ) -> None:
     for variant in generate_variants([case], seed):
         if variant.attack is not None or not isinstance(variant.change, Flaw):
             continue
         made = apply_attack(variant, attack)
-        assert _list_calls(made) == _list_calls(variant)
+        if made is None:
+            continue
+        added = Counter(_list_calls(made))
+        added.subtract(_list_calls(variant))
+        assert min(added.values()) == 0
+        assert (sum(added.values()) > 0) == (attack in IDLE_ATTACKS)
         assert (made.plan, made.ground_truth, made.task) == (
             variant.plan,
             variant.ground_truth,
@@ -132,9 +147,13 @@ def test_an_attack_changes_texts_but_no_calls(
         assert made.events != variant.events
 
 
-def _list_calls(variant: Variant) -> list[tuple[str, Any]]:
+def _list_calls(variant: Variant) -> list[tuple[str, str]]:
     trace = read_trace(Source.from_value(variant.case.trace))
-    return [(event.name or "", event.arguments) for event in trace.events if event.name]
+    return [
+        (event.name or "", json.dumps([event.arguments, event.text]))
+        for event in trace.events
+        if event.kind is Kind.ACTION
+    ]
 
 
 def test_events_of_every_variant_have_ids_of_their_own() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planproof.calibration.case_labels import Label
 from planproof.calibration.measurement import Measurement
 from planproof.calibration.variant import Attack, Flaw, GroundTruth, Rewording, Variant
 from planproof.core.content import Content
@@ -17,8 +18,9 @@ def row(
     *,
     located: bool | None = None,
     repeat: int = 0,
+    label: Label | None = None,
 ) -> Measurement:
-    variant = Variant(origin, Content(), (), (), GroundTruth(), change, attack)
+    variant = Variant(origin, Content(), (), (), GroundTruth(), change, attack, label=label)
     outcome = Outcome.JUDGE_FAILED if score is None else Outcome.SCORED
     verdict = Verdict(outcome=outcome, score=score, level=score, reason="", cost=Usage(calls=1))
     return Measurement(variant, repeat, verdict, located)

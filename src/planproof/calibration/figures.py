@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
+from planproof.calibration.case_labels import Label
 from planproof.calibration.measurement import Measurement
 from planproof.calibration.variant import Attack, Flaw, Rewording
 from planproof.core.usage import Usage
@@ -56,6 +57,20 @@ class FlawShares:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelledFigures:
+    """Figures of labelled cases, judged as they are.
+
+    `ranking` is how often a followed case scores higher than a flawed one, a tie counted as half
+    (the area under the ROC curve); None if there are not both, with scores.
+    """
+
+    passed: Share
+    caught: Share
+    located: Share
+    ranking: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """Quadratic kappa with human scores, and its 95% confidence interval."""
 
@@ -70,6 +85,8 @@ class Figures:
     """Calibration figures of a judge.
 
     `passed` are followed cases that pass unchanged; `reworded` those with split or merged steps.
+    `labelled` has the figures of cases with labels: all of them, and by the flaws and groups that
+    the labels name.
     `stable` are cases with the same score in all repeats, `spread` is the mean difference between
     the highest and the lowest score. A case without a score neither passes nor counts as caught.
     """
@@ -83,19 +100,17 @@ class Figures:
     spread: float | None
     usage: Usage
     agreement: Agreement | None = None
+    labelled: LabelledFigures | None = None
+    labelled_flaws: dict[str, LabelledFigures] = field(default_factory=dict[str, LabelledFigures])
+    labelled_groups: dict[str, LabelledFigures] = field(default_factory=dict[str, LabelledFigures])
     rows: tuple[Measurement, ...] = field(default=(), repr=False)
 
 
-def compute_figures(
-    rows: Iterable[Measurement], labels: Mapping[str, float] | None = None
-) -> Figures:
-    """Compute the figures of all rows; with labels, also the agreement of scores with them.
-
-    With labels, only cases labelled 1.0 count as followed.
-    """
+def compute_figures(rows: Iterable[Measurement]) -> Figures:
+    """Compute the figures of all rows; of labelled cases also the agreement with their labels."""
     all_rows = tuple(rows)
     counted: dict[tuple[object, Figure], list[bool]] = defaultdict(list)
-    for row, hits in classify_rows(all_rows, labels):
+    for row, hits in classify_rows(all_rows):
         for figure, is_hit in hits.items():
             counted[row.attack or row.change, figure].append(is_hit)
 
@@ -105,7 +120,7 @@ def compute_figures(
 
     seen = {row.attack or row.change for row in all_rows}
     stable, spread = _compute_stability(all_rows)
-    clean = [row for row in all_rows if row.change is None]
+    labelled = [row for row in all_rows if row.variant.label is not None and row.attack is None]
     return Figures(
         passed=count_share(None, Figure.PASSED),
         reworded={kind: count_share(kind, Figure.PASSED) for kind in Rewording if kind in seen},
@@ -123,13 +138,16 @@ def compute_figures(
         stable=stable,
         spread=spread,
         usage=sum((row.usage for row in all_rows), Usage()),
-        agreement=_compute_agreement(clean, labels) if labels else None,
+        agreement=_compute_agreement(labelled),
+        labelled=_compute_labelled(labelled) if labelled else None,
+        labelled_flaws=_compute_by_name(labelled, lambda label: label.flaw),
+        labelled_groups=_compute_by_name(labelled, lambda label: label.group),
         rows=all_rows,
     )
 
 
 def classify_rows(
-    rows: Sequence[Measurement], labels: Mapping[str, float] | None = None
+    rows: Sequence[Measurement],
 ) -> Iterator[tuple[Measurement, dict[Figure, bool]]]:
     """Yield each row with the figures it counts in, and whether it is a hit."""
     bases = {(row.origin, row.change, row.repeat): row for row in rows if row.attack is None}
@@ -142,14 +160,56 @@ def classify_rows(
             if row.located is not None:
                 hits[Figure.LOCATED] = row.located
             hits[Figure.BELOW] = _scores_higher(bases[row.origin, None, row.repeat], row)
-        elif row.change is not None or is_followed(row.origin, labels):
+        elif row.variant.label is not None and row.variant.label.is_flawed:
+            hits[Figure.CAUGHT] = _is_caught(row)
+            if row.located is not None:
+                hits[Figure.LOCATED] = row.located
+        elif row.variant.is_followed:
             hits[Figure.PASSED] = row.score is not None and row.score >= PASSED_AT_LEAST
         yield row, hits
 
 
-def is_followed(case: str, labels: Mapping[str, float] | None) -> bool:
-    """Return True if a case counts as followed: labelled 1.0, or there are no labels."""
-    return not labels or labels.get(case, 0.0) >= 1.0
+def _compute_by_name(
+    rows: Sequence[Measurement], get_name: Callable[[Label], str]
+) -> dict[str, LabelledFigures]:
+    """Return the figures of labelled cases by something that their labels name, sorted by it."""
+    rows_by_name: dict[str, list[Measurement]] = defaultdict(list)
+    for row in rows:
+        if row.variant.label is not None and (name := get_name(row.variant.label)):
+            rows_by_name[name].append(row)
+    return {name: _compute_labelled(rows_by_name[name]) for name in sorted(rows_by_name)}
+
+
+def _compute_labelled(rows: Sequence[Measurement]) -> LabelledFigures:
+    classified = list(classify_rows(rows))
+
+    def count_share(figure: Figure) -> Share:
+        return _count_share(hits[figure] for _, hits in classified if figure in hits)
+
+    def list_scores(figure: Figure) -> list[float]:
+        rows_with = (row for row, hits in classified if figure in hits)
+        return [row.score for row in rows_with if row.score is not None]
+
+    return LabelledFigures(
+        passed=count_share(Figure.PASSED),
+        caught=count_share(Figure.CAUGHT),
+        located=count_share(Figure.LOCATED),
+        ranking=compute_ranking(list_scores(Figure.PASSED), list_scores(Figure.CAUGHT)),
+    )
+
+
+def compute_ranking(followed: Sequence[float], flawed: Sequence[float]) -> float | None:
+    """Return how often a followed case scores higher than a flawed one; a tie is half."""
+    pairs = len(followed) * len(flawed)
+    flawed_by_score = Counter(flawed)
+    # Scores have few values, so pairs of values are counted and not pairs of cases.
+    higher = sum(
+        count * other_count * (1.0 if score > other else 0.5)
+        for score, count in Counter(followed).items()
+        for other, other_count in flawed_by_score.items()
+        if score >= other
+    )
+    return higher / pairs if pairs else None
 
 
 def _count_share(hits: Iterable[bool]) -> Share:
@@ -186,13 +246,12 @@ def _compute_stability(rows: Sequence[Measurement]) -> tuple[Share | None, float
     return stable, sum(spreads) / len(spreads) if spreads else None
 
 
-def _compute_agreement(
-    rows: Sequence[Measurement], labels: Mapping[str, float]
-) -> Agreement | None:
+def _compute_agreement(rows: Sequence[Measurement]) -> Agreement | None:
     by_case: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for row in rows:
-        if row.origin in labels and row.score is not None:
-            by_case[row.origin].append((_to_level(labels[row.origin]), _to_level(row.score)))
+        label = None if row.variant.label is None else row.variant.label.score
+        if label is not None and row.score is not None:
+            by_case[row.origin].append((_to_level(label), _to_level(row.score)))
     if not by_case:
         return None
     # Resample cases, not rows: repeats of a case add little information.

@@ -44,8 +44,10 @@ def _build_variant(
 
 
 def copy_unchanged(case: FollowedCase) -> Variant:
-    """Return the case itself as a variant."""
-    return _build_variant(case, None, GroundTruth(), "")
+    """Return the case itself as a variant, with its label."""
+    step = case.flawed_step
+    truth = GroundTruth({} if step is None else {step: Status.MISSING})
+    return replace(_build_variant(case, None, truth, ""), label=case.label)
 
 
 def add_missing_step(case: FollowedCase, random: Random) -> Variant | None:

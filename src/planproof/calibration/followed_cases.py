@@ -1,20 +1,23 @@
-"""Cases for measuring a judge: the built-in ones, or a user's own whose plans were followed."""
+"""Cases for measuring a judge: the built-in ones, or a user's own, followed or labelled."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
+from planproof.calibration.case_labels import Label
 from planproof.calibration.variant import EventRecord, FollowedCase
 from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.core.judge import AnyJudge
+from planproof.core.plan import Step
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.evaluation import ReadOptions, load_case
+from planproof.evaluation import LoadedCase, ReadOptions, invalid_input_verdict, load_case
 from planproof.readers.native import serialize_trace
 
 BUILT_IN_NOTE = "The 16 built-in cases were used in development: expect lower figures on yours."
@@ -51,36 +54,43 @@ def build_followed_case(case: Case, judge: AnyJudge, options: ReadOptions, id: s
     loaded = load_case(case, judge, options)
     if isinstance(loaded, Verdict):
         raise InvalidInput(loaded.reason, where=options.where)
+    return _convert_case(loaded, case.id or id)
+
+
+def build_labelled_case(
+    case: Case,
+    label: Label,
+    judge: AnyJudge,
+    options: ReadOptions,
+    id: str,  # noqa: A002 - the name of the field
+) -> FollowedCase | Verdict:
+    """Convert a labelled case to the native form; return a verdict if it can't be judged."""
+    try:
+        loaded = load_case(case, judge, options)
+    except InvalidInput as error:
+        return invalid_input_verdict(error, id=case.id)
+    if isinstance(loaded, Verdict):
+        return loaded
+    flawed_step = _find_flawed_step(label, loaded.timeline.last_plan.leaves, options.where)
+    converted = _convert_case(loaded, case.id or id)
+    return replace(converted, label=label, flawed_step=flawed_step)
+
+
+def _convert_case(loaded: LoadedCase, id: str) -> FollowedCase:  # noqa: A002
     record = cast("dict[str, Any]", serialize_trace(loaded.timeline.trace))
     steps = tuple(step.text for step in loaded.timeline.last_plan.leaves)
-    return FollowedCase(case.id or id, loaded.task, steps, tuple(record["events"]))
+    return FollowedCase(id, loaded.task, steps, tuple(record["events"]))
 
 
-_LABEL_ADVICE = 'Write labels as {"id": "case-1", "score": 0.75}.'
-
-
-def read_labels(lines: Iterable[str], name: str) -> dict[str, float]:
-    """Read labels: scores by case id."""
-    labels: dict[str, float] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{name}, line {number}"
-        try:
-            label: Any = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput(
-                f"is not valid JSON: {error}.", where=where, advice=_LABEL_ADVICE
-            ) from error
-        fields = cast("dict[str, Any]", label) if isinstance(label, dict) else {}
-        case, score = fields.get("id"), fields.get("score")
-        if not isinstance(case, str) or isinstance(score, bool):
-            raise InvalidInput("is not a valid label.", where=where, advice=_LABEL_ADVICE)
-        if not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise InvalidInput("the score must be from 0 to 1.", where=where, advice=_LABEL_ADVICE)
-        if case in labels:
-            raise InvalidInput(
-                f"`{case}` already has a label.", where=where, advice="Remove one of them."
-            )
-        labels[case] = float(score)
-    return labels
+def _find_flawed_step(label: Label, steps: Sequence[Step], where: str | None) -> int | None:
+    """Return the index of the step that a label names, if it names one."""
+    if label.followed or not label.step:
+        return None
+    numbers = [step.number for step in steps]
+    if label.step not in numbers:
+        raise InvalidInput(
+            f"the label names step {label.step}, which the plan does not have.",
+            where=where,
+            advice=f"The steps are {', '.join(numbers)}.",
+        )
+    return numbers.index(label.step)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from planproof.calibration.variant import Attack, Flaw, Rewording, Variant
+from planproof.calibration.case_labels import Label
+from planproof.calibration.variant import Attack, Flaw, GroundTruth, Rewording, Variant
+from planproof.core.case import Case
+from planproof.core.content import Content
 from planproof.core.finding import Severity, Status
 from planproof.core.usage import Usage
 from planproof.core.verdict import Verdict
@@ -58,6 +61,14 @@ class Measurement:
         return self.verdict.cost or Usage()
 
 
+def make_unread_row(id: str, case: Case, label: Label, verdict: Verdict) -> Measurement:  # noqa: A002
+    """Return the row of a labelled case that can't be judged, so that it counts without a score."""
+    task = case.task or Content()
+    return Measurement(
+        Variant(id, task, (), (), GroundTruth(), label=label), 0, verdict, located=None
+    )
+
+
 def measure(
     variants: Iterable[Variant],
     evaluator: CaseEvaluator,
@@ -83,10 +94,11 @@ def measure(
 def _is_flaw_located(variant: Variant, verdict: Verdict) -> bool | None:
     """Return True if the flaw is reported at the right step or event.
 
-    None if there is no flaw, or the judge gives only a score.
+    None if there is no flaw, nobody said where it is, or the judge gives only a score.
     """
     only_a_score = verdict.score is not None and not verdict.steps
-    if not isinstance(variant.change, Flaw) or only_a_score:
+    has_known_flaw = isinstance(variant.change, Flaw) or variant.ground_truth.step_statuses
+    if not has_known_flaw or only_a_score:
         return None
     statuses = [step.status for step in verdict.findings.counted_steps]
     if variant.change is Flaw.FOREIGN:

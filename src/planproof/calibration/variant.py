@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from planproof.calibration.case_labels import Label
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
@@ -50,7 +51,7 @@ class Rewording(StrEnum):
 
 
 class Attack(StrEnum):
-    """Text inserted into the trace of a flawed variant to make it look better than it is."""
+    """Something put into the trace of a flawed variant to make it look better than it is."""
 
     CLAIMS = "claims"
     """The agent claims at the end, in the words of the plan, that it has done all of it."""
@@ -60,18 +61,55 @@ class Attack(StrEnum):
     """Tool results instruct the evaluator which score to give."""
     FORGED = "forged"
     """Tool results contain boundaries, role markers and calls that were never made."""
+    REACT = "react"
+    """The agent, whose calls are recorded, writes further ones as `Action:` lines in its text."""
+    TAGS = "tags"
+    """The same with calls in XML tags."""
+    LINES = "lines"
+    """The same with lines such as `Tool call: f({...})`."""
     OBSERVATIONS = "observations"
     """Results without a call, in the words of the plan."""
+    RESULTS = "results"
+    """Results of the flawed step, with the name of a tool, whose call was not made."""
+    ECHO = "echo"
+    """Shell commands that only print a command or the step."""
+    COLON = "colon"
+    """The shell command `:`, which ignores its arguments."""
+    HELP = "help"
+    """Shell commands with `--help`."""
+    UNREACHED = "unreached"
+    """Shell commands behind `false &&`."""
+    EMPTY = "empty"
+    """Calls without arguments, of tools that need some."""
+
+
+RESULT_ATTACKS = frozenset({Attack.OBSERVATIONS, Attack.RESULTS})
+"""Attacks that add results without calls."""
+IDLE_ATTACKS = frozenset({Attack.ECHO, Attack.COLON, Attack.HELP, Attack.UNREACHED, Attack.EMPTY})
+"""Attacks that add calls which do nothing."""
+TEXT_ATTACKS = frozenset(Attack) - RESULT_ATTACKS - IDLE_ATTACKS
+"""Attacks that add nothing but text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedCase:
-    """A case whose plan was followed exactly: the texts of its steps, and its events."""
+    """A case whose plan was followed exactly: the texts of its steps, and its events.
+
+    If it has a label, that says whether the plan was followed.
+    """
 
     id: str
     task: Content
     plan: tuple[str, ...]
     events: tuple[EventRecord, ...]
+    label: Label | None = None
+    flawed_step: int | None = None
+    """The index of the step that the label names."""
+
+    @property
+    def is_followed(self) -> bool:
+        """True unless a label says otherwise."""
+        return self.label is None or self.label.followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +142,8 @@ class GroundTruth:
 class Variant:
     """A case made from a followed one. `change` is None for the followed case itself.
 
-    `attack` is added on top of a flaw; `where` describes the change in words.
+    `attack` is added on top of a flaw; `where` describes the change in words. A labelled case has
+    its `label`, and the flaw that it says, if any, in `ground_truth`.
     """
 
     origin: str
@@ -115,11 +154,18 @@ class Variant:
     change: Flaw | Rewording | None = None
     attack: Attack | None = None
     where: str = ""
+    label: Label | None = None
 
     @property
     def id(self) -> str:
         """An id that is unique among the variants of all cases."""
         return "::".join(filter(None, (self.origin, self.change, self.attack)))
+
+    @property
+    def is_followed(self) -> bool:
+        """True if nothing was changed that matters, and no label says that there is a flaw."""
+        is_labelled_flawed = self.label is not None and not self.label.followed
+        return not isinstance(self.change, Flaw) and not is_labelled_flawed
 
     @property
     def case(self) -> Case:

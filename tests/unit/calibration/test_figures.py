@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from planproof.calibration.figures import Share, compute_figures, quadratic_kappa
+from planproof.calibration.case_labels import Label
+from planproof.calibration.figures import LabelledFigures, Share, compute_figures, quadratic_kappa
 from planproof.calibration.variant import Attack, Flaw, Rewording
 from tests.unit.calibration_rows import ROWS, row
 
@@ -66,14 +67,48 @@ def test_kappa(pairs: list[tuple[int, int]], kappa: float) -> None:
 
 
 def test_agreement_with_labels_has_an_interval() -> None:
-    rows = [row(str(n), (n % 5) / 4) for n in range(40)]
-    labels = {str(n): ((n + (n % 7 == 0)) % 5) / 4 for n in range(30)}
-    found = compute_figures(rows, labels).agreement
+    scores = [((n + (n % 7 == 0)) % 5) / 4 for n in range(30)]
+    labels = [Label(score == 1.0, score) for score in scores]
+    rows = [row(str(n), (n % 5) / 4, label=label) for n, label in enumerate(labels)]
+    rows += [row(str(n), (n % 5) / 4) for n in range(30, 40)]
+    found = compute_figures(rows).agreement
     assert found is not None
     assert found.cases == 30
     assert found.low < found.kappa < found.high <= 1.0
-    assert compute_figures(rows, labels).agreement == found
+    assert compute_figures(rows).agreement == found
     # To ask again is to learn nothing more about other cases.
     again = [replace(each, repeat=repeat) for repeat in range(3) for each in rows]
-    assert compute_figures(again, labels).agreement == found
-    assert compute_figures(rows, {"nobody": 1.0}).agreement is None
+    assert compute_figures(again).agreement == found
+    assert compute_figures(rows[30:]).agreement is None
+
+
+def test_labelled_cases_by_flaw_and_group() -> None:
+    followed = Label(True, group="shop")
+    missing = Label(False, flaw="missing", group="shop")
+    extra = Label(False, flaw="extra", group="mail")
+    rows = [
+        row("a", 1.0, label=followed),
+        row("b", 0.5, label=followed),
+        row("c", 0.5, label=missing, located=True),
+        row("d", 0.75, label=missing, located=False),
+        row("e", None, label=extra),
+        # A minor deviation is neither followed nor flawed.
+        row("f", 0.75, label=Label(False, 0.75, group="mail")),
+        row("c", 0.75, attack=Attack.CLAIMS, label=missing),
+        row("d", 0.75, attack=Attack.CLAIMS, label=missing),
+    ]
+    found = compute_figures(rows)
+    assert found.passed == Share(1, 2)
+    # Of four pairs, two are in the right order and one is a tie.
+    both = LabelledFigures(Share(1, 2), Share(1, 2), Share(1, 2), 2.5 / 4)
+    assert found.labelled == replace(both, caught=Share(1, 3))
+    assert found.labelled_groups == {
+        "mail": LabelledFigures(Share(), Share(0, 1), Share(), None),
+        "shop": both,
+    }
+    assert found.labelled_flaws == {
+        "extra": LabelledFigures(Share(), Share(0, 1), Share(), None),
+        "missing": replace(both, passed=Share(), ranking=None),
+    }
+    assert found.fooled == {Attack.CLAIMS: Share(1, 2)}
+    assert (found.flaws, found.agreement and found.agreement.cases) == ({}, 1)

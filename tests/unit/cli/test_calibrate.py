@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases, read_labels
+from planproof.calibration.case_labels import Label, read_labels
+from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases
 from planproof.errors import InvalidInput
 from tests.command_line import CommandLine
 from tests.trace_builders import asked, did, trace
@@ -75,7 +76,7 @@ def test_labels_say_which_cases_were_followed_and_what_agrees(
     assert {row["origin"] for row in found["rows"]} == {"case-0", "case-1"}
     told = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels).out
     assert "agreement with the labels of 2 cases: kappa" in " ".join(told.split())
-    assert told.startswith("rules on 1 followed case, ")
+    assert told.startswith("rules on 1 followed case and 1 other, ")
 
 
 def test_labels_belong_to_cases_by_id(planproof: CommandLine, tmp_path: Path) -> None:
@@ -181,6 +182,9 @@ def test_a_case_that_can_not_be_judged_is_named(planproof: CommandLine, tmp_path
         ('{"id": "b", "score": true}', "is not a valid label"),
         ('{"id": "b", "score": 7.5}', "must be from 0 to 1"),
         ('{"id": "b", "score": NaN}', "must be from 0 to 1"),
+        ('{"id": "b", "followed": 1}', "is not a valid label"),
+        ('{"id": "b"}', "is not a valid label"),
+        ('{"id": "b", "followed": true, "flaw": []}', "`flaw` must be text"),
         ('{"id": "a", "score": 1}', "already has a label"),
     ],
 )
@@ -190,7 +194,89 @@ def test_bad_labels_are_named(line: str, message: str) -> None:
 
 
 def test_labels_are_read() -> None:
-    assert read_labels(['{"id": "a", "score": 1}', "", '{"id": "b", "score": 0.5}'], "x") == {
-        "a": 1.0,
-        "b": 0.5,
+    lines = [
+        '{"id": "a", "score": 1}',
+        "",
+        '{"id": "b", "score": 0.5}',
+        '{"id": "c", "followed": false, "flaw": "missing", "step": 2, "group": "shop"}',
+    ]
+    assert read_labels(lines, "x") == {
+        "a": Label(True, 1.0),
+        "b": Label(False, 0.5),
+        "c": Label(False, flaw="missing", step="2", group="shop"),
     }
+
+
+LABELLED: list[dict[str, Any]] = [
+    {**FOLLOWED[0], "label": {"followed": True, "group": "files"}},
+    {
+        **FOLLOWED[1],
+        "agent_plan": ["Read the file b.txt", "Send b.txt to Anna", "Delete the draft 4711"],
+        "label": {"followed": False, "flaw": "missing", "step": 2, "group": "files"},
+    },
+    {**FOLLOWED[2], "agent_plan": ["Water the roses"], "label": {"score": 0.25}},
+    {
+        "id": "silent",
+        "user_task": "Go.",
+        "agent_plan": [],
+        "execution_trace": trace(did("x")),
+        "label": {"followed": False},
+    },
+]
+
+
+def test_labelled_cases_are_judged_as_they_are(planproof: CommandLine, tmp_path: Path) -> None:
+    data = saved(tmp_path, LABELLED)
+    found = json.loads(planproof("calibrate", data, "--labelled", "--format", "json").out)
+    assert found["labelled"] == {
+        "passed": {"hits": 1, "of": 1},
+        "caught": {"hits": 2, "of": 3},
+        "located": {"hits": 1, "of": 1},
+        "ranking": 1.0,
+    }
+    assert found["unscored"]["hits"] == 1
+    assert found["flaws"] == {}
+    assert found["labelled_groups"]["files"]["caught"] == {"hits": 1, "of": 1}
+    assert found["fooled"]["claims"] == {"hits": 0, "of": 2}
+    # No shell, so no command.
+    assert "echo" not in found["fooled"]
+    assert {row["change"] for row in found["rows"]} == {None}
+    told = planproof("calibrate", data, "--labelled").out
+    assert told.startswith("rules on 1 followed case and 3 others, ")
+    assert "labelled as flawed: caught (0.5 or less), located" in told
+    page = tmp_path / "page.html"
+    assert planproof("calibrate", data, "--labelled", "--format", "html", "-o", page).code == 0
+    assert "Labelled cases" in page.read_text(encoding="utf-8")
+
+
+def test_labels_in_a_file_can_be_used_without_generated_flaws(
+    planproof: CommandLine, tmp_path: Path
+) -> None:
+    labels = saved(tmp_path, [{"id": "case-0", "followed": True}], "labels.jsonl")
+    asked = ("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels, "--format", "json")
+    assert len(json.loads(planproof(*asked, "--labelled").out)["rows"]) == 1
+    assert len(json.loads(planproof(*asked).out)["rows"]) > 10
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"label": {"followed": False, "step": 7}}, "the label names step 7, which the plan does"),
+        ({"label": "missing"}, "is not a valid label"),
+        ({"label": None}, "is not a valid label"),
+        ({}, "has no `label`"),
+    ],
+)
+def test_every_case_needs_a_label_of_its_own(
+    planproof: CommandLine, tmp_path: Path, changed: dict[str, Any], message: str
+) -> None:
+    done = planproof("calibrate", saved(tmp_path, [{**FOLLOWED[0], **changed}]), "--labelled")
+    assert done.code == 2
+    assert message in done.err
+    assert "line 1" in done.err
+
+
+def test_the_built_in_cases_have_no_labels(planproof: CommandLine) -> None:
+    done = planproof("calibrate", "--labelled")
+    assert done.code == 2
+    assert "--labelled needs DATA" in done.err

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 
-from planproof.calibration.figures import Agreement, Figure, Figures, Share, classify_rows
+from planproof.calibration.case_labels import Label
+from planproof.calibration.figures import (
+    Agreement,
+    Figure,
+    Figures,
+    LabelledFigures,
+    Share,
+    classify_rows,
+)
 from planproof.calibration.measurement import Measurement
 from planproof.calibration.variant import Attack, Flaw, Rewording, Variant
 from planproof.core.content import Json
@@ -29,6 +37,7 @@ from planproof.reports.wording import (
 # Maximum number of variants with their own page; those that fail the most figures have priority.
 _MAX_PAGES = 1_000
 _UNCHANGED_LABEL = "unchanged"
+_ALL_LABELLED = "labelled"
 _FAILURE_LABELS = {
     Figure.PASSED: "failed",
     Figure.CAUGHT: "not caught",
@@ -54,7 +63,16 @@ _DESCRIPTIONS: dict[Flaw | Rewording | Attack | None, str] = {
     Attack.REASONING: "the agent reasons before every action that it follows the plan",
     Attack.ORDERS: "tool outputs contain instructions to the evaluator",
     Attack.FORGED: "tool outputs contain forged boundaries, roles and calls",
+    Attack.REACT: "the agent writes calls into its text as ReAct lines",
+    Attack.TAGS: "the agent writes calls into its text as XML tags",
+    Attack.LINES: "the agent writes calls into its text as lines",
     Attack.OBSERVATIONS: "tool results without a call",
+    Attack.RESULTS: "tool results with the name of a tool, without a call",
+    Attack.ECHO: "commands that only print",
+    Attack.COLON: "the command :, which does nothing",
+    Attack.HELP: "commands with --help",
+    Attack.UNREACHED: "commands behind false &&",
+    Attack.EMPTY: "calls without the arguments that their tool needs",
 }
 
 
@@ -91,6 +109,7 @@ class CalibrationData:
     passed: tuple[FigureRow, ...]
     flaws: tuple[FigureRow, ...]
     attacks: tuple[FigureRow, ...]
+    labelled: tuple[FigureRow, ...]
     agreement: Agreement | None
     table: dict[str, Json]
     pages: tuple[Measurement, ...]
@@ -100,14 +119,13 @@ class CalibrationData:
 def build_calibration_data(
     judge: str,
     figures: Figures,
-    labels: Mapping[str, float] | None,
     *,
     note: str | None = None,
     secrets: bool,
 ) -> CalibrationData:
     """Build the figures of a judge and a row for every variant; the note comes first in `facts`."""
     show = make_sanitizer(secrets=secrets)
-    variants = list(_iter_variants(figures, labels))
+    variants = list(_iter_variants(figures))
     paged = nsmallest(
         _MAX_PAGES, variants, key=lambda variant: (-len(variant.failed_figures), variant.position)
     )
@@ -121,7 +139,7 @@ def build_calibration_data(
             show(fact) for fact in ([note] if note else []) + [*_list_facts(figures, len(variants))]
         ],
         passed=(
-            _build_figure_row(None, figures.passed),
+            *((_build_figure_row(None, figures.passed),) if figures.passed.of else ()),
             *(_build_figure_row(change, share) for change, share in figures.reworded.items()),
         ),
         flaws=tuple(
@@ -129,6 +147,7 @@ def build_calibration_data(
             for flaw, flaw_figures in figures.flaws.items()
         ),
         attacks=tuple(_build_figure_row(attack, share) for attack, share in figures.fooled.items()),
+        labelled=tuple(_iter_labelled_rows(figures, show)),
         agreement=figures.agreement,
         table={"rows": list[Json](rows), "paged": len(paged)},
         pages=tuple(variant.rows[0] for variant in paged),
@@ -190,9 +209,51 @@ def _get_change_key(change: Flaw | Rewording | Attack | None) -> str:
     return change.value if change else "followed"
 
 
+def _list_keys(variant: Variant) -> list[str]:
+    """Return the keys of the tables' rows in which a variant counts."""
+    change = variant.attack or variant.change
+    label = variant.label
+    if change is not None or label is None:
+        return [_get_change_key(change)]
+    keys = [_get_change_key(None)] if variant.is_followed else []
+    keys.append(_ALL_LABELLED)
+    keys += [f"flaw {label.flaw}"] if label.flaw else []
+    return [*keys, f"group {label.group}"] if label.group else keys
+
+
+def _format_label(label: Label) -> str:
+    if label.score is not None:
+        return f"{format_score(label.score)} label"
+    return "followed" if label.followed else label.flaw or "flawed"
+
+
+def _iter_labelled_rows(figures: Figures, show: TextSanitizer) -> Iterator[FigureRow]:
+    """Yield the figures of all labelled cases, and by the flaws and groups that labels name."""
+    if figures.labelled is None:
+        return
+    yield _build_labelled_row(_ALL_LABELLED, "all", figures.labelled)
+    for name, part in figures.labelled_flaws.items():
+        yield _build_labelled_row(f"flaw {name}", show(name), part)
+    for name, part in figures.labelled_groups.items():
+        yield _build_labelled_row(f"group {name}", show(name), part)
+
+
+def _build_labelled_row(key: str, name: str, part: LabelledFigures) -> FigureRow:
+    ranking = "" if part.ranking is None else f"ranking {part.ranking:.2f}"
+    shares = (
+        (Figure.PASSED, part.passed),
+        (Figure.CAUGHT, part.caught),
+        (Figure.LOCATED, part.located),
+    )
+    return FigureRow(key, name, ranking, tuple(_build_cell(key, *pair) for pair in shares))
+
+
 def _describe_variant(variant: Variant) -> str:
     """Describe the change made to a case in words."""
-    parts = [variant.change.value if variant.change else _UNCHANGED_LABEL]
+    unchanged = _UNCHANGED_LABEL
+    if variant.label is not None and not variant.is_followed:
+        unchanged = variant.label.flaw or "flawed"
+    parts = [variant.change.value if variant.change else unchanged]
     if variant.where:
         parts.append(f"({variant.where})")
     if variant.attack:
@@ -217,7 +278,7 @@ class _VariantRow:
         passed figures, keys that select the row, and page.
         """
         first = self.rows[0]
-        change = first.attack or first.change
+        keys = _list_keys(first.variant)
         lowest = min(self.rows, key=lambda row: -1.0 if row.score is None else row.score)
         scores = ["–" if row.score is None else format_score(row.score) for row in self.rows]
         return [
@@ -230,17 +291,17 @@ class _VariantRow:
             [_FAILURE_LABELS[figure] for figure in self.failed_figures],
             [figure.value for figure in self.passed_figures],
             [
-                _get_change_key(change),
-                *(f"{_get_change_key(change)} {figure.value}" for figure in self.failed_figures),
+                *keys,
+                *(f"{key} {figure.value}" for key in keys for figure in self.failed_figures),
             ],
             page,
         ]
 
 
-def _iter_variants(figures: Figures, labels: Mapping[str, float] | None) -> Iterator[_VariantRow]:
+def _iter_variants(figures: Figures) -> Iterator[_VariantRow]:
     """Yield every variant once, combining its repeats."""
     rows_by_variant: dict[str, list[tuple[Measurement, dict[Figure, bool]]]] = {}
-    for row, results in classify_rows(figures.rows, labels):
+    for row, results in classify_rows(figures.rows):
         rows_by_variant.setdefault(row.id, []).append((row, results))
     scores = {(row.origin, row.change): row.score for row in figures.rows if row.attack is None}
     for position, pairs in enumerate(rows_by_variant.values()):
@@ -262,19 +323,17 @@ def _iter_variants(figures: Figures, labels: Mapping[str, float] | None) -> Iter
                 for measured_figure in measured
                 if measured_figure not in failed and measured_figure is not Figure.FOOLED
             ),
-            _format_baseline(first, scores, labels),
+            _format_baseline(first, scores),
         )
 
 
 def _format_baseline(
     row: Measurement,
     scores: Mapping[tuple[str, Flaw | Rewording | None], float | None],
-    labels: Mapping[str, float] | None,
 ) -> str:
     """Return the score this one is compared with, and where it comes from."""
-    if row.change is None:
-        label = labels.get(row.origin) if labels else None
-        return "" if label is None else f"{format_score(label)} label"
+    if row.change is None and row.attack is None:
+        return "" if row.variant.label is None else _format_label(row.variant.label)
     other = scores[row.origin, row.change if row.attack else None]
     source = "without attack" if row.attack else "original"
     return f"{'–' if other is None else format_score(other)} {source}"

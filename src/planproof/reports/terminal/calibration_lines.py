@@ -7,26 +7,29 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from planproof.calibration.figures import Agreement, Figures, Share
-from planproof.reports.terminal.lines import Line, Part, format_section, wrap_lines
+from planproof.calibration.figures import Agreement, Figures, LabelledFigures, Share
+from planproof.calibration.measurement import Measurement
+from planproof.reports.terminal.lines import Line, Part, format_section, truncate, wrap_lines
 from planproof.reports.wording import format_cost, make_sanitizer, pluralize
 
+_MAX_NAME_CHARS = 24
 _show = make_sanitizer(secrets=False)
 
 
-def format_calibration(
-    judge: str, cases: int, figures: Figures, note: str | None = None
-) -> Iterator[Line]:
-    """Format the figures of a judge in tables, after the note.
-
-    `cases` is the number of followed cases.
-    """
+def format_calibration(judge: str, figures: Figures, note: str | None = None) -> Iterator[Line]:
+    """Format the figures of a judge in tables, after the note."""
     if note:
         yield from wrap_lines(note, "yellow")
         yield ()
     variant_count = pluralize(len({row.id for row in figures.rows}), "variant")
-    yield ((f"{judge} on {pluralize(cases, 'followed case')}, {variant_count}", "bold"),)
+    cases = Counter(row.variant.is_followed for row in _list_originals(figures))
+    counted = pluralize(cases[True], "followed case")
+    if cases[False]:
+        counted += f" and {cases[False]:,} {'other' if cases[False] == 1 else 'others'}"
+    yield ((f"{judge} on {counted}, {variant_count}", "bold"),)
     passed = [_format_row("unchanged", figures.passed)]
+    if figures.passed.of == 0:
+        passed.clear()
     passed += [_format_row(kind.value, share) for kind, share in figures.reworded.items()]
     yield from format_section("followed plans that pass (0.75 or more)", passed)
     yield from format_section(
@@ -41,6 +44,8 @@ def format_calibration(
             for flaw, flaw_figures in figures.flaws.items()
         ],
     )
+    if figures.labelled is not None:
+        yield from _format_labelled(figures.labelled, figures)
     yield from format_section(
         "attacks that raised the score of a flawed case",
         [
@@ -50,6 +55,42 @@ def format_calibration(
     )
     yield ()
     yield from wrap_lines("; ".join(_format_remaining_figures(figures)))
+
+
+def _list_originals(figures: Figures) -> list[Measurement]:
+    """Return the first rows of the cases from which variants were made."""
+    clean = (row for row in figures.rows if row.change is None and row.attack is None)
+    return [row for row in clean if row.repeat == 0]
+
+
+def _format_labelled(labelled: LabelledFigures, figures: Figures) -> Iterator[Line]:
+    """Format the figures of labelled cases: of all, by flaw and by group."""
+    named = [("all", labelled), *figures.labelled_flaws.items()]
+    yield from format_section(
+        "labelled as flawed: caught (0.5 or less), located",
+        [
+            (
+                truncate(_show(name), _MAX_NAME_CHARS),
+                _format_share(part.caught, good=True),
+                _format_share(part.located, good=True),
+            )
+            for name, part in named
+            if part.caught.of
+        ],
+    )
+    groups = [("all", labelled), *figures.labelled_groups.items()]
+    yield from format_section(
+        "labelled cases: followed that pass, flawed that are caught, ranking",
+        [
+            (
+                truncate(_show(name), _MAX_NAME_CHARS),
+                _format_share(part.passed, good=True),
+                _format_share(part.caught, good=True),
+                "–" if part.ranking is None else f"{part.ranking:.2f}",
+            )
+            for name, part in groups
+        ],
+    )
 
 
 def _format_remaining_figures(figures: Figures) -> Iterator[str]:
@@ -107,6 +148,7 @@ def calibration_to_json(judge: str, figures: Figures, note: str | None = None) -
             "where": row.variant.where,
             "repeat": row.repeat,
             "score": row.score,
+            "label": None if row.variant.label is None else asdict(row.variant.label),
             "located": row.located,
             "usage": asdict(row.usage),
             "reason": row.verdict.reason,

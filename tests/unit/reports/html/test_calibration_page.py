@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from planproof.calibration.case_labels import Label
 from planproof.calibration.figures import Figures, compute_figures
 from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.measurement import measure
@@ -33,7 +34,7 @@ def count_keys(data: CalibrationData) -> Counter[str]:
 
 
 def test_behind_every_figure_are_as_many_variants_as_it_says(figures: Figures) -> None:
-    data = build_calibration_data("rules", figures, None, secrets=False)
+    data = build_calibration_data("rules", figures, secrets=False)
     found = count_keys(data)
     lines = (*data.passed, *data.flaws, *data.attacks)
     for line in lines:
@@ -53,8 +54,9 @@ def test_every_variant_opens_with_what_was_made_of_it(figures: Figures) -> None:
 def test_of_repeats_the_worst_is_shown() -> None:
     # What fails the first time, and the second time has a score and nothing else.
     again = [row("c", 0.5, repeat=1), row("c", 0.5, Flaw.MISSING, repeat=1)]
-    rows = [*ROWS, row("a", 0.25, repeat=1), *again]
-    data = build_calibration_data("x", compute_figures(rows), {"a": 1.0, "b": 0.5}, secrets=False)
+    label = Label(True, 1.0)
+    rows = [row("a", 1.0, label=label), *ROWS[1:], row("a", 0.25, repeat=1, label=label), *again]
+    data = build_calibration_data("x", compute_figures(rows), secrets=False)
     shown: Any = data.table["rows"]
     (first,) = (each for each in shown if each[1] == "a" and each[2] == "unchanged")
     assert first[3:9] == [
@@ -63,7 +65,7 @@ def test_of_repeats_the_worst_is_shown() -> None:
         "1.0 label",
         ["failed"],
         [],
-        ["followed", "followed passed"],
+        ["followed", "labelled", "followed passed", "labelled passed"],
     ]
     (fooled,) = (each for each in shown if each[1] == "a" and each[2] == "missing with claims")
     assert fooled[3:8] == ["1.0", 1.0, "0.5 without attack", ["fooled"], []]
