@@ -20,7 +20,7 @@ from tests.server_processes import run_server
 from tests.stored_runs import store_finished_run
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "runs.png"
-_WIDTH, _HEIGHT = 1100, 640
+_WIDTH, _HEIGHT = 1100, 840
 _NIGHTS = 24
 _CASES = 120
 _FIRST = datetime(2026, 3, 1, 3, tzinfo=UTC)

@@ -21,6 +21,7 @@ class Configuration:
 
     judge: str | None = None
     min_score: float | None = None
+    min_confidence: float | None = None
     store: str | None = None
     bookkeeping: frozenset[str] = frozenset()
     closing: frozenset[str] = frozenset()
@@ -150,6 +151,7 @@ _LIMITS = {"max_bytes": "bytes", "max_depth": "depth", "max_values": "values"}
 _SETTINGS: dict[str, Callable[[object], Any]] = {
     "judge": _parse_name,
     "min_score": _parse_score,
+    "min_confidence": _parse_score,
     "store": _parse_name,
     "bookkeeping": _parse_tool_names,
     "closing": _parse_tool_names,

@@ -47,7 +47,10 @@ def test_the_overview_counts_scores_steps_and_what_was_not_judged(
     page = open_page([page_html])
     expect(page.get_by_role("heading", level=1)).to_have_text("20260101-030000-abc123")
     expect(page.locator(".facts")).to_contain_text("1 of 6 cases at 0.75 or above")
-    expect(page.locator(".bars b")).to_have_text(["1.0", "0.75", "0.5", "0.25", "0.0", "–"])
+    expect(page.locator(".shares b")).to_have_text(["0.83", "0.92", "1.00"])
+    expect(page.locator(".bars:not(.shares) b")).to_have_text(
+        ["1.0", "0.75", "0.5", "0.25", "0.0", "–"]
+    )
     expect(page.locator(".bars .number")).to_have_text(["1", "0", "1", "1", "2", "1"])
     expect(page.locator(".causes li")).to_have_text(["judge_failed (timeout): 1"])
     expect(page.locator(".counts")).to_contain_text("1 missing")

@@ -57,7 +57,10 @@ def test_the_list_of_runs_leads_to_a_run_by_key(
 ) -> None:
     page = visit(open_page, server, "/")
     expect(page.locator(".runs tbody tr")).to_have_count(3)
-    expect(page.locator(".means circle")).to_have_count(3)
+    expect(page.locator("[aria-labelledby=trend-title] circle")).to_have_count(3)
+    # Of the three runs, one has verdicts with measures.
+    expect(page.locator(".measure-trends > div")).to_have_count(3)
+    expect(page.locator(".measure-trends circle")).to_have_count(3)
     expect(page.locator(".means .stroke")).to_have_count(1)
     expect(page.locator(".runs .sources a")).to_have_count(2)
     page.keyboard.press("j")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from planproof.core.verdict import Outcome
+from planproof.core.verdict import Measures, Outcome
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.queries import (
     ResultFilter,
@@ -20,13 +21,15 @@ from planproof.runs.store.sql_store import SqlStore
 from planproof.runs.summary import summarize
 from tests.run_builders import RUN, failed_verdict, result, scored_verdict
 
+WHOLE = Measures(step_share=1.0)
+HALF = Measures(step_share=0.5, action_share=0.5)
 RESULTS = [
-    result(0, scored_verdict(1.0, "EE"), id="refund-1", seconds=0.5),
+    result(0, replace(scored_verdict(1.0, "EE"), measures=WHOLE), id="refund-1", seconds=0.5),
     result(1, scored_verdict(0.25, "EL"), id="Refund-2", seconds=0.1),
     result(2, failed_verdict(cause="timeout"), id="late"),
     result(3, scored_verdict(0.25, "LL"), id="100% sure", seconds=0.7),
     result(4, failed_verdict(Outcome.NO_PLAN), id=None),
-    result(5, scored_verdict(0.8, "EE"), id="100x", seconds=0.2),
+    result(5, replace(scored_verdict(0.8, "EE"), measures=HALF), id="100x", seconds=0.2),
 ]
 
 
@@ -93,6 +96,7 @@ def test_a_tally_counts_what_a_summary_counts(store: SqlStore) -> None:
     assert tally.unscored == {"judge_failed": 1, "no_plan": 1}
     assert (tally.cases, tally.scored, tally.passed) == (6, 4, summary.passed)
     assert tally.mean == pytest.approx(summary.mean)
+    assert tally.measures == summary.measures == Measures(step_share=0.75, action_share=0.5)
     assert found["another"] == RunTally()
     assert found["another"].mean is None
     assert query_tallies(store.database, [], min_score=0.75) == {}

@@ -72,6 +72,7 @@ def test_planproof_toml_wins_over_pyproject_beside_it(tmp_path: Path) -> None:
     [
         ("min_scroe = 0.5", "unknown setting `min_scroe`. Did you mean `min_score`? Known: "),
         ("colour = 1", "unknown setting `colour`. Known: aliases, bookkeeping"),
+        ("min_confidence = 2", "`min_confidence` must be a number from 0 to 1, not 2"),
         ("min_score = 1.5", "`min_score` must be a number from 0 to 1, not 1.5"),
         ("min_score = nan", "`min_score` must be a number from 0 to 1, not nan"),
         ("min_score = true", "`min_score` must be a number from 0 to 1, not True"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from planproof.runs.gate import GateCheck
     from planproof.runs.run_records import Run
+    from planproof.runs.summary import Summary
 
 
 def gate(
@@ -58,6 +59,15 @@ def gate(
             "--max-unscored", metavar="N", min=0, help="Maximum number of cases without a score."
         ),
     ] = 0,
+    max_low_confidence: Annotated[
+        int | None,
+        typer.Option(
+            "--max-low-confidence",
+            metavar="N",
+            min=0,
+            help="Maximum number of levels with a confidence below 0.5.",
+        ),
+    ] = None,
     no_worse_than: Annotated[
         str | None,
         typer.Option(
@@ -114,6 +124,7 @@ def gate(
         tolerance=tolerance,
         max_worse=max_worse,
         min_shares=parse_shares(min_share or ()),
+        max_low_confidence=max_low_confidence,
     )
     with open_existing_store(store, configuration) as run_store:
         run_record = find_run_by_name(run_store, run)
@@ -130,7 +141,7 @@ def gate(
     with open_text_output(output) as stream:
         render_stream = stream if stream is sys.stdout else make_plain_stream()
         stream.write(
-            _render_gate(run_record, check_results, form, render_stream, secrets=no_redact)
+            _render_gate(run_record, summary, check_results, form, render_stream, secrets=no_redact)
         )
     if not all(check.held for check in check_results):
         raise typer.Exit(GATE_FAILED)
@@ -138,6 +149,7 @@ def gate(
 
 def _render_gate(
     run: Run,
+    summary: Summary,
     check_results: Sequence[GateCheck],
     form: ReportFormat,
     stream: TextIO,
@@ -147,12 +159,14 @@ def _render_gate(
     if form is ReportFormat.JSON:
         from planproof.reports.json import gate_to_json
 
-        return gate_to_json(run, check_results) + "\n"
+        return gate_to_json(run, summary, check_results) + "\n"
     if form is ReportFormat.MARKDOWN:
         from planproof.reports.markdown import gate_to_markdown
 
-        return gate_to_markdown(run, check_results, secrets=secrets)
+        return gate_to_markdown(run, summary, check_results, secrets=secrets)
     from planproof.reports.terminal.comparison_lines import format_gate
     from planproof.reports.wording import make_sanitizer
 
-    return render_lines(format_gate(run, check_results, make_sanitizer(secrets=secrets)), stream)
+    return render_lines(
+        format_gate(run, summary, check_results, make_sanitizer(secrets=secrets)), stream
+    )

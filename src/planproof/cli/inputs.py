@@ -88,7 +88,8 @@ MinConfidenceOption: TypeAlias = Annotated[
         metavar="X",
         min=0,
         max=1,
-        help="Exit with code 3 if the confidence is below this, or there is none.",
+        help="Exit with code 3 if the confidence is below this, or there is none; default: "
+        "`min_confidence` of the configuration.",
     ),
 ]
 MinPassOption: TypeAlias = Annotated[

@@ -129,6 +129,8 @@ def judge(
             stream.write(format_verdict(verdict, form, secrets=no_redact, stream=render_stream))
     if verdict.score is None:
         raise typer.Exit(NOT_JUDGED)
+    if min_confidence is None:
+        min_confidence = configuration.min_confidence
     if verdict.is_below_confidence(min_confidence):
         known = "none" if verdict.confidence is None else str(verdict.confidence)
         print_notice(

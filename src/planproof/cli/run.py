@@ -155,6 +155,8 @@ def run(
         judge_options, judge_name, reader, plan_in_force, configuration, profiles, catalogue
     )
     evaluator = evaluator_factory()
+    if min_confidence is None:
+        min_confidence = configuration.min_confidence
     tally = SummaryBuilder(resolve_passing_score(min_score, configuration), min_confidence)
     began = monotonic()
     # Check the output first: if it can't be written, don't start the run.
@@ -201,7 +203,7 @@ def run(
         except KeyboardInterrupt:
             _print_interrupted(tally, run_store, output)
             raise typer.Exit(INTERRUPTED) from None
-    _print_summary(tally, monotonic() - began)
+    _print_summary(tally, monotonic() - began, run_record.judge.name)
     if run_store.is_persistent:
         typer.echo(f"stored as run {run_record.id} in {run_store.url}", err=True)
     _print_not_judged(tally, run_store)
@@ -240,13 +242,16 @@ def _discard_result(_: Result) -> None:
     """Ignore a result: standard output is a terminal and there is no file."""
 
 
-def _print_summary(tally: SummaryBuilder, seconds: float) -> None:
+def _print_summary(tally: SummaryBuilder, seconds: float, judge_name: str) -> None:
+    from planproof.reports.terminal.lines import wrap_lines
     from planproof.reports.terminal.run_lines import format_scores, format_step_counts
-    from planproof.reports.wording import make_sanitizer, pluralize
+    from planproof.reports.wording import format_low_confidence_count, make_sanitizer, pluralize
 
     typer.echo(f"planproof: {pluralize(tally.cases, 'case')} in {seconds:.1f} s", err=True)
     summary, show = tally.build(), make_sanitizer(secrets=False)
     sys.stderr.write(render_lines(format_scores(summary, show), sys.stderr))
+    if notice := format_low_confidence_count(summary.low_confidence, summary.scored, judge_name):
+        sys.stderr.write(render_lines(wrap_lines(notice, "yellow"), sys.stderr))
     sys.stderr.write(
         render_lines(
             format_step_counts("steps most often missed", summary.missed, show), sys.stderr

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 """The version of a verdict's JSON; version 1 had another name for the confidence of findings."""
+LOW_CONFIDENCE = 0.5
+"""A level with a lower confidence is more likely wrong than right."""
 _OLD_CONFIDENCE = "sureness"  # words: exempt
 
 
@@ -232,6 +234,11 @@ class Verdict:
     def findings(self) -> Findings:
         """The findings on steps and extras."""
         return Findings(self.steps, self.extras)
+
+    @property
+    def has_low_confidence(self) -> bool:
+        """Whether the level is more likely wrong than right, as far as its confidence is known."""
+        return self.confidence is not None and self.confidence < LOW_CONFIDENCE
 
     def is_below_confidence(self, minimum: float | None) -> bool:
         """Return whether there is a score, and its confidence is below a minimum or not known."""

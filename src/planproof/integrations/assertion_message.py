@@ -13,6 +13,7 @@ from planproof.reports.wording import (
     TextSanitizer,
     format_coverage,
     format_headline,
+    format_low_confidence,
     format_score,
     format_tally,
     make_sanitizer,
@@ -44,6 +45,8 @@ def _format_lines(verdict: Verdict, min_score: float, show: TextSanitizer) -> It
         return
     yield f"score {format_score(verdict.score)}, below {format_score(min_score)}"
     yield from wrap_text(format_tally(verdict), _WIDTH, "  ")
+    if low_confidence := format_low_confidence(verdict):
+        yield from wrap_text(low_confidence, _WIDTH, "  ")
     deviating_steps = [
         step for step in verdict.findings.counted_steps if step.status is not Status.EXECUTED
     ]

@@ -17,7 +17,13 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate
 from planproof.readers.decoding.source import Source
-from planproof.reports.wording import format_headline, format_score, format_tally, make_sanitizer
+from planproof.reports.wording import (
+    format_headline,
+    format_low_confidence,
+    format_score,
+    format_tally,
+    make_sanitizer,
+)
 
 _MAX_LAG_SECONDS = 1.0
 """Seconds that the session file may lag behind the agent's last message."""
@@ -100,6 +106,8 @@ def build_hook_response(
         f"planproof: {format_score(verdict.score)}, {format_headline(verdict)}: "
         f"{format_tally(verdict)}."
     )
+    if low_confidence := format_low_confidence(verdict):
+        message += f" It has {low_confidence}."
     if verdict.score < 1:
         message += f"\n{show(verdict.reason)[:_MAX_REASON_LENGTH]}"
     if min_score is None or verdict.score >= min_score or stop.already_blocked:

@@ -23,7 +23,13 @@ from planproof.core.judge import AnyJudge
 from planproof.core.model import Model
 from planproof.core.verdict import Verdict
 from planproof.evaluation import aevaluate_case, build_case, evaluate_case
-from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge, to_json_value
+from planproof.integrations.hosts import (
+    PlanInput,
+    explain_verdict,
+    extract_plan,
+    resolve_judge,
+    to_json_value,
+)
 
 
 class PlanAdherenceMetric(BaseMetric):
@@ -77,7 +83,7 @@ class PlanAdherenceMetric(BaseMetric):
         """Copy a verdict to the attributes DeepEval reads."""
         self.verdict = verdict
         self.score = verdict.score
-        self.reason = verdict.reason if self.include_reason else None
+        self.reason = explain_verdict(verdict) if self.include_reason else None
         self.error = verdict.reason if verdict.score is None else None
         if self.strict_mode and self.score is not None and self.score < 1.0:
             self.score = 0.0

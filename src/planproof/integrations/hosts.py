@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from planproof.core.judge import AnyJudge
     from planproof.core.model import Model
     from planproof.core.plan import Plan
+    from planproof.core.verdict import Verdict
 from importlib import import_module
 from types import new_class
 from typing import Any
@@ -34,6 +35,14 @@ def resolve_judge(judge: str | AnyJudge | None, model: str | Model | None) -> st
     from planproof.llm.open_judge import open_judge  # noqa: PLC0415 - only if a model is used
 
     return open_judge(judge or "audit", [model])
+
+
+def explain_verdict(verdict: Verdict) -> str:
+    """Return the reason, and after it the notice if the level has low confidence."""
+    from planproof.reports.wording import format_low_confidence  # noqa: PLC0415 - when used
+
+    low_confidence = format_low_confidence(verdict)
+    return f"{verdict.reason} ({low_confidence})" if low_confidence else verdict.reason
 
 
 def to_json_value(value: object) -> Json:

@@ -21,7 +21,13 @@ from planproof.core.content import Json
 from planproof.core.judge import AnyJudge
 from planproof.core.model import Model
 from planproof.evaluation import aevaluate_case, build_case
-from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge, to_json_value
+from planproof.integrations.hosts import (
+    PlanInput,
+    explain_verdict,
+    extract_plan,
+    resolve_judge,
+    to_json_value,
+)
 
 
 @scorer(metrics=[mean(), stderr()])
@@ -45,8 +51,8 @@ def plan_adherence(
         verdict = await aevaluate_case(case, judge=chosen)
         return Score(
             value=nan if verdict.score is None else verdict.score,
-            explanation=verdict.reason,
-            metadata={"outcome": verdict.outcome.value},
+            explanation=explain_verdict(verdict),
+            metadata={"outcome": verdict.outcome.value, "confidence": verdict.confidence},
         )
 
     return score

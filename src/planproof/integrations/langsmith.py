@@ -12,6 +12,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.integrations.hosts import (
     PlanInput,
+    explain_verdict,
     extract_plan,
     extract_task,
     extract_trace,
@@ -122,4 +123,4 @@ def _export_run(run: Any) -> Json:
 
 
 def _build_feedback(verdict: Verdict) -> dict[str, Any]:
-    return {"key": KEY, "score": verdict.score, "comment": verdict.reason}
+    return {"key": KEY, "score": verdict.score, "comment": explain_verdict(verdict)}

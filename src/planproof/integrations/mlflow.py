@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from planproof.core.content import Json
 from planproof.integrations.hosts import (
     PlanInput,
+    explain_verdict,
     extract_plan,
     extract_task,
     extract_trace,
@@ -52,7 +53,7 @@ def plan_adherence(
                 error=AssessmentError(error_code=verdict.outcome.value.upper()),
                 rationale=verdict.reason,
             )
-        return Feedback(value=verdict.score, rationale=verdict.reason)
+        return Feedback(value=verdict.score, rationale=explain_verdict(verdict))
 
     return score_case
 

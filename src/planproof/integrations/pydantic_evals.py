@@ -21,6 +21,7 @@ from planproof.errors import PlanproofError
 from planproof.evaluation import aevaluate_case, build_case
 from planproof.integrations.hosts import (
     PlanInput,
+    explain_verdict,
     extract_plan,
     extract_task,
     extract_trace,
@@ -53,7 +54,7 @@ class PlanAdherence(Evaluator[Any, Any, Any]):
         verdict = await aevaluate_case(case, judge=self._resolved_judge)
         if verdict.score is None:
             raise PlanproofError(verdict.reason)
-        return EvaluationReason(value=verdict.score, reason=verdict.reason)
+        return EvaluationReason(value=verdict.score, reason=explain_verdict(verdict))
 
 
 def _select_trace(ctx: Any) -> Json:

@@ -112,7 +112,13 @@ def _record_verdict(
         (f"{_PROPERTY_PREFIX}outcome", verdict.outcome.value),
         (f"{_PROPERTY_PREFIX}score", verdict.score),
         (f"{_PROPERTY_PREFIX}reason", verdict.reason),
+        (f"{_PROPERTY_PREFIX}confidence", verdict.confidence),
     ]
+    if verdict.has_low_confidence:
+        from planproof.reports.wording import format_low_confidence  # noqa: PLC0415 - heavy
+
+        notice = format_low_confidence(verdict)
+        item.user_properties.append((f"{_PROPERTY_PREFIX}low_confidence", notice))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,16 @@ def comparison_to_json(base: Run, new: Run, comparison: Comparison) -> str:
     )
 
 
-def gate_to_json(run: Run, checks: Sequence[GateCheck]) -> str:
+def gate_to_json(run: Run, summary: Summary, checks: Sequence[GateCheck]) -> str:
     """Return the result of a gate, and every condition with its figures."""
     passed = all(check.held for check in checks)
     return _dump_json(
-        {"run": run_to_dict(run), "passed": passed, "checks": to_json_values(tuple(checks))}
+        {
+            "run": run_to_dict(run),
+            "passed": passed,
+            "checks": to_json_values(tuple(checks)),
+            "low_confidence": summary.low_confidence,
+        }
     )
 
 

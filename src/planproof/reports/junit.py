@@ -17,6 +17,7 @@ from planproof.reports.wording import (
     STATUS_LABELS,
     TextSanitizer,
     format_headline,
+    format_low_confidence,
     format_score,
     make_sanitizer,
 )
@@ -55,6 +56,7 @@ def _format_properties(run: Run, summary: Summary, show: TextSanitizer) -> Itera
         "run": run.id,
         "judge": run.judge.name,
         "mean": "" if summary.mean is None else f"{summary.mean:.4f}",
+        "low confidence": str(summary.low_confidence),
         **{f"tag {name}": value for name, value in sorted(run.tags.items())},
     }
     yield "<properties>\n"
@@ -101,6 +103,8 @@ def _format_output(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     """Yield the score and the reason, then steps and extras in time order with their evidence."""
     if verdict.score is not None:
         yield f"{format_score(verdict.score)}, {format_headline(verdict)}"
+    if low_confidence := format_low_confidence(verdict):
+        yield low_confidence
     yield show(verdict.reason)
     for finding in order_by_time(verdict):
         if isinstance(finding, Extra):

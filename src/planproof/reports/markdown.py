@@ -19,7 +19,11 @@ from planproof.reports.terminal.comparison_lines import (
     list_cautions,
 )
 from planproof.reports.terminal.lines import draw_bar, truncate
-from planproof.reports.terminal.run_lines import format_deviation_counts, format_run
+from planproof.reports.terminal.run_lines import (
+    format_deviation_counts,
+    format_run,
+    format_run_confidence,
+)
 from planproof.reports.timeline import order_by_time
 from planproof.reports.wording import (
     LEVEL_LABELS,
@@ -158,7 +162,9 @@ def comparison_to_markdown(
     return _join_blocks(_format_comparison(base, new, comparison, make_sanitizer(secrets=secrets)))
 
 
-def gate_to_markdown(run: Run, checks: Sequence[GateCheck], *, secrets: bool = False) -> str:
+def gate_to_markdown(
+    run: Run, summary: Summary, checks: Sequence[GateCheck], *, secrets: bool = False
+) -> str:
     """Format the result of a gate, and every condition with its figures."""
     show = make_sanitizer(secrets=secrets)
     passed = all(check.held for check in checks)
@@ -167,9 +173,15 @@ def gate_to_markdown(run: Run, checks: Sequence[GateCheck], *, secrets: bool = F
         (
             f"### planproof: gate {'passed' if passed else 'failed'}",
             _format_table(("", "condition", "found"), rows),
+            *_format_confidence(run, summary),
             f"<sub>{escape(format_run(run, show))}</sub>",
         )
     )
+
+
+def _format_confidence(run: Run, summary: Summary) -> Iterator[str]:
+    if notice := format_run_confidence(run, summary):
+        yield f"⚠️ {notice}"
 
 
 def _format_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator[str]:
@@ -189,6 +201,7 @@ def _format_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator
         yield _format_table(("score", "", "cases", ""), rows)
         if measures := format_measures(summary.measures):
             yield f"Mean shares: {measures}."
+        yield from _format_confidence(run, summary)
     if summary.unscored:
         rows = [(escape(show(cause)), f"{count:,}") for cause, count in summary.unscored.items()]
         yield _format_table(("not scored", "cases"), rows)
@@ -234,7 +247,7 @@ def _format_comparison(
         yield f"Not compared: {not_compared}."
     if comparison.altered:
         yield _to_sentence(format_altered_count(comparison))
-    for caution in list_cautions(base, new):
+    for caution in list_cautions(base, new, comparison):
         yield f"⚠️ {caution}"
     yield from _format_step_counts("steps that broke", comparison.broken, show)
     yield from _format_changes("worse", comparison.worst, comparison.worse, show)

@@ -61,7 +61,6 @@ DECLARATION_LABELS = {
 _MAX_TEXT_LENGTH = 20_000
 _DIGEST_CHARS = len("sha256:") + 12
 _MAX_NAMED = 5
-_LOW_CONFIDENCE = 0.5
 
 TextSanitizer: TypeAlias = Callable[[str], str]
 """Makes text from a case safe to show."""
@@ -83,11 +82,22 @@ def format_headline(verdict: Verdict) -> str:
 
 def format_low_confidence(verdict: Verdict) -> str | None:
     """Return a notice that names other judges if a level is more likely wrong than right."""
-    if verdict.confidence is None or verdict.confidence >= _LOW_CONFIDENCE:
+    if not verdict.has_low_confidence:
         return None
-    judge = verdict.judge and verdict.judge.name
-    better = " or ".join(name for name in ("contract", "audit") if name != judge)
+    better = _name_better_judges(verdict.judge and verdict.judge.name)
     return f"low confidence ({verdict.confidence:.0%}): use --judge {better}"
+
+
+def format_low_confidence_count(count: int, scored: int, judge: str) -> str | None:
+    """Return the notice for a run with levels of low confidence; None if it has none."""
+    if not count:
+        return None
+    better = _name_better_judges(judge)
+    return f"low confidence in {count:,} of {pluralize(scored, 'level')}: use --judge {better}"
+
+
+def _name_better_judges(judge: str | None) -> str:
+    return " or ".join(name for name in ("contract", "audit") if name != judge)
 
 
 def format_measures(measures: Measures) -> str:

@@ -74,7 +74,8 @@ class Comparison:
     changed. `broken` are the steps that most often were executed in the base and no longer are;
     their `executed` counts the pairs where the step still is. `worst`, `best` and `lost` are the
     first cases that became worse, better, and unscored. `base_measures` and `new_measures` are
-    means over the pairs in which both verdicts have the measure.
+    means over the pairs in which both verdicts have the measure. `low_confidence` counts the pairs
+    in which the level in the new run is more likely wrong than right.
     """
 
     better: int
@@ -100,6 +101,7 @@ class Comparison:
     lost: tuple[ScoreChange, ...]
     only_base_names: tuple[str, ...]
     only_new_names: tuple[str, ...]
+    low_confidence: int = 0
 
     @property
     def pair_count(self) -> int:
@@ -160,6 +162,7 @@ class _ComparisonBuilder:
         if base_result.measures is not None and result.verdict.measures is not None:
             self.base_measures.add(base_result.measures, result.verdict.measures)
             self.new_measures.add(result.verdict.measures, base_result.measures)
+        self.sides["low_confidence"] += result.verdict.has_low_confidence
         self.passing[before >= self.min_score, after >= self.min_score] += 1
         # Rounded as scores are printed; more digits would not visibly change the interval.
         self.changes[round((after - before) * _HUNDREDTHS)] += 1
@@ -232,6 +235,7 @@ class _ComparisonBuilder:
             lost=tuple(self.lost),
             only_base_names=pairing.list_unpaired_names(MOST_CHANGES),
             only_new_names=tuple(self.only_new_names),
+            low_confidence=self.sides["low_confidence"],
         )
 
     def _compute_interval(self, mean: Fraction) -> Interval | None:

@@ -24,7 +24,8 @@ class GateConditions:
     `min_mean` and `min_pass_rate` cover only scored cases, so `max_unscored` limits the number of
     cases without a score. Against a base run, the mean of the cases scored in both may fall by at
     most `tolerance`, and at most `max_worse` of them may be worse. `min_shares` are the lowest
-    means of measures, by name.
+    means of measures, by name. `max_low_confidence` limits the number of levels that are more
+    likely wrong than right.
     """
 
     min_mean: float | None = None
@@ -33,6 +34,7 @@ class GateConditions:
     tolerance: float = 0.0
     max_worse: int | None = None
     min_shares: Mapping[str, float] = field(default_factory=dict[str, float])
+    max_low_confidence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,12 @@ def _check_scores(conditions: GateConditions, summary: Summary) -> Iterator[Gate
         unscored <= conditions.max_unscored,
         f"{unscored:,} of {summary.cases:,}{causes}",
     )
+    if (most := conditions.max_low_confidence) is not None:
+        yield GateCheck(
+            f"at most {most:,} with low confidence",
+            summary.low_confidence <= most,
+            f"{summary.low_confidence:,} of {summary.scored:,} scored",
+        )
     if (least := conditions.min_mean) is not None:
         yield GateCheck(
             f"mean score at least {least:g}",

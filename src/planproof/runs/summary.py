@@ -60,7 +60,8 @@ class Summary:
     counts reused verdicts. `statuses` counts the steps that scores are computed from. `unscored`
     counts by outcome, with the cause if known; `unjudged` are the first such cases. `missed` are
     the steps that most often were not executed as planned, `lowest` the cases furthest below 1.
-    `measures` are means over the scored cases that have them.
+    `measures` are means over the scored cases that have them. `low_confidence` counts the scored
+    cases whose level is more likely wrong than right.
     """
 
     cases: int
@@ -80,6 +81,7 @@ class Summary:
     seconds: float
     cost: Usage | None
     measures: Measures
+    low_confidence: int = 0
 
 
 class MeasureMeans:
@@ -117,6 +119,7 @@ class SummaryBuilder:
         self.min_score = min_score
         self.min_confidence = min_confidence
         self.below_confidence = 0
+        self.low_confidence = 0
         self.passed = 0
         self.known = 0
         self.seconds = 0.0
@@ -151,6 +154,7 @@ class SummaryBuilder:
         if verdict.measures is not None:
             self._measures.add(verdict.measures)
         self.passed += verdict.score >= self.min_score
+        self.low_confidence += verdict.has_low_confidence
         self.below_confidence += verdict.is_below_confidence(self.min_confidence)
         if verdict.score < 1:
             self._lowest.add((verdict.score, result.position), result)
@@ -194,6 +198,7 @@ class SummaryBuilder:
             seconds=self.seconds,
             cost=self.cost,
             measures=self._measures.build(),
+            low_confidence=self.low_confidence,
         )
 
 

@@ -157,6 +157,9 @@ def test_a_verdict_with_too_little_confidence_counts_as_not_judged(
     assert refused.code == 3
     assert "could not be judged with enough confidence" in refused.err
     assert str(confidence) in refused.err
+    Path("planproof.toml").write_text("min_confidence = 1", encoding="utf-8")
+    assert planproof("judge", "case.json").code == 3
+    assert planproof("judge", "case.json", "--min-confidence", str(confidence)).code == 0
 
 
 def test_errors_name_the_place_and_the_next_step(planproof: CommandLine) -> None:

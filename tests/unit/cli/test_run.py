@@ -94,6 +94,15 @@ def test_exit_codes(
     assert planproof("run", "cases.jsonl", *options).code == code
 
 
+def test_the_configuration_can_require_confidence(planproof: CommandLine, folder: Path) -> None:
+    _data_set(folder, FOLLOWED)
+    (folder / "planproof.toml").write_text("min_confidence = 1", encoding="utf-8")
+    done = planproof("run", "cases.jsonl")
+    assert done.code == 3
+    assert "with enough confidence (--min-confidence 1.0)" in " ".join(done.err.split())
+    assert planproof("run", "cases.jsonl", "--min-confidence", "0").code == 0
+
+
 def test_what_is_not_understood_is_counted_and_not_judged_again(
     planproof: CommandLine, folder: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_test_case_a_case() -> None:
         "run": "20260101-030000-abc123",
         "judge": "rules",
         "mean": "0.7500",
+        "low confidence": "0",
         "tag branch": "main",
     }
     cases = suite.findall("testcase")

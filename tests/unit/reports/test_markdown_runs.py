@@ -114,14 +114,14 @@ def test_many_changes_still_make_a_comment() -> None:
 
 def test_a_gate() -> None:
     summary = summarize(make_scored_results([1.0, None]))
-    text = gate_to_markdown(RUN, check_gate(GateConditions(min_mean=0.9), RUN, summary))
+    text = gate_to_markdown(RUN, summary, check_gate(GateConditions(min_mean=0.9), RUN, summary))
     assert text.startswith(
         "### planproof: gate failed\n\n|  | condition | found |\n|---|---|---|\n"
     )
     assert "| ✅ | mean score at least 0.9 | 1.0000 over 1 scored |" in text
     assert "| ❌ | at most 0 unscored | 1 of 2; 1 judge&#95;failed |" in text
     held = (GateCheck("a", held=True, told="b"),)
-    assert gate_to_markdown(RUN, held).startswith("### planproof: gate passed")
+    assert gate_to_markdown(RUN, summary, held).startswith("### planproof: gate passed")
 
 
 Report = Callable[[str], str]
@@ -154,7 +154,9 @@ def _render_comparison(text: str) -> str:
 
 def _render_gate(text: str) -> str:
     summary = summarize([result(0, failed_verdict(cause=text))])
-    return gate_to_markdown(replace(RUN, source=text), check_gate(GateConditions(), RUN, summary))
+    return gate_to_markdown(
+        replace(RUN, source=text), summary, check_gate(GateConditions(), RUN, summary)
+    )
 
 
 @pytest.mark.parametrize("report", [_render_summary, _render_comparison, _render_gate])

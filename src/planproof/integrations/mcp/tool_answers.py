@@ -20,6 +20,7 @@ from planproof.reports.terminal.lines import truncate
 from planproof.reports.wording import (
     format_coverage,
     format_headline,
+    format_low_confidence,
     format_plan_origin,
     format_tally,
     make_sanitizer,
@@ -68,6 +69,13 @@ class VerdictAnswer(BaseModel):
     )
     score: float | None = Field(description="0.0 to 1.0; null means that it could not be judged.")
     reason: str
+    confidence: float | None = Field(
+        description="Probability that the score level is right, 0 to 1; null if it is not known."
+    )
+    low_confidence: str | None = Field(
+        description="If the level is more likely wrong than right: a notice that names the judges "
+        "to use instead."
+    )
     summary: str = Field(description="The score in words, and the number of executed steps.")
     steps: list[StepAnswer]
     extras: list[ExtraAnswer]
@@ -161,6 +169,8 @@ def build_verdict_answer(verdict: Verdict) -> VerdictAnswer:
         outcome=verdict.outcome.value,
         score=verdict.score,
         reason=_show(verdict.reason),
+        confidence=verdict.confidence,
+        low_confidence=format_low_confidence(verdict),
         summary=f"{format_headline(verdict)}{counts}",
         steps=[_build_step(step) for step in verdict.steps if step.number in listed],
         extras=[_build_extra(extra) for extra in verdict.extras[:_MAX_ITEMS]],

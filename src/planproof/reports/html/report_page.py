@@ -7,7 +7,7 @@ script, by hash. Text of a case is data, which the script inserts as text.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -80,12 +80,11 @@ def render_calibration_page(
     figures: Figures,
     reading: ReadOptions,
     *,
-    labels: Mapping[str, float] | None = None,
     note: str | None = None,
     secrets: bool = False,
 ) -> Iterator[str]:
     """Render the page of a judge's calibration with its variants, in chunks."""
-    data = build_calibration_data(judge, figures, labels, note=note, secrets=secrets)
+    data = build_calibration_data(judge, figures, note=note, secrets=secrets)
     pages = (
         build_case_data(read_judged_variant(row, reading), budget=data.budget, secrets=secrets)
         for row in data.pages

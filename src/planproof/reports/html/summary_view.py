@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from planproof.core.content import Json
 from planproof.core.finding import Severity, Status
+from planproof.core.verdict import Measures
 from planproof.reports.wording import (
     LEVEL_LABELS,
     OUTCOME_LABELS,
@@ -15,7 +16,9 @@ from planproof.reports.wording import (
     STATUS_MARKS,
     TextSanitizer,
     format_cost,
+    format_low_confidence_count,
     format_score,
+    list_measures,
     pluralize,
 )
 from planproof.runs.run_records import Result, Run
@@ -38,6 +41,15 @@ class Bar:
     digits: str
     name: str
     count: int
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBar:
+    """The mean of a measure over the cases of a run; `width` is a percentage."""
+
+    name: str
+    mean: str
     width: float
 
 
@@ -73,9 +85,10 @@ class FailedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummaryView:
-    """Scores, steps by status, and the steps that failed most often."""
+    """Scores, mean measures, steps by status, and the steps that failed most often."""
 
     bars: tuple[Bar, ...]
+    shares: tuple[ShareBar, ...]
     causes: tuple[tuple[str, int], ...]
     steps: int
     status_segments: tuple[BarSegment, ...]
@@ -87,6 +100,7 @@ def build_summary_view(summary: Summary, show: TextSanitizer) -> RunSummaryView:
     """Build the view of a summary."""
     return RunSummaryView(
         bars=build_bars(summary.levels, sum(summary.unscored.values())),
+        shares=build_share_bars(summary.measures),
         causes=tuple((show(cause), count) for cause, count in summary.unscored.items()),
         steps=sum(summary.statuses.values()),
         status_segments=build_segments(summary.statuses),
@@ -105,6 +119,14 @@ def build_bars(levels: Mapping[float, int], unscored: int) -> tuple[Bar, ...]:
     if unscored:
         bars.append(Bar(UNSCORED, "–", "not judged", unscored, 100 * unscored / largest))
     return tuple(bars)
+
+
+def build_share_bars(measures: Measures) -> tuple[ShareBar, ...]:
+    """Build one bar for each measure that has a mean."""
+    return tuple(
+        ShareBar(label, f"{value:.2f}", round(100 * value, 2))
+        for label, value in list_measures(measures)
+    )
 
 
 def build_segments(counts: Mapping[str, int]) -> tuple[BarSegment, ...]:
@@ -154,6 +176,10 @@ def describe_run(run: Run, summary: Summary) -> Iterator[str]:
         yield f"{summary.passed:,} of {cases} at {summary.min_score:g} or above"
     else:
         yield f"{pluralize(summary.cases, 'case')}, none with a score"
+    if notice := format_low_confidence_count(
+        summary.low_confidence, summary.scored, run.judge.name
+    ):
+        yield notice
     yield f"{run.source}, judged by {run.judge.name}"
     yield f"{run.created:%Y-%m-%d %H:%M} UTC, {run.state.value}"
     yield from (f"{name}={value}" for name, value in sorted(run.tags.items()))

@@ -12,10 +12,15 @@ from planproof.reports.terminal.lines import (
     wrap_lines,
     wrap_text,
 )
-from planproof.reports.terminal.run_lines import format_run, format_step_counts
+from planproof.reports.terminal.run_lines import (
+    format_run,
+    format_run_confidence,
+    format_step_counts,
+)
 from planproof.reports.wording import (
     STATUS_LABELS,
     TextSanitizer,
+    format_low_confidence_count,
     format_score,
     list_measures,
     pluralize,
@@ -23,6 +28,7 @@ from planproof.reports.wording import (
 from planproof.runs.compare import Comparison, ScoreChange
 from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
+from planproof.runs.summary import Summary
 
 _MAX_CHANGES = 10
 _SIGNIFICANCE_LEVEL = 0.05
@@ -35,7 +41,7 @@ def format_comparison(
     """Format the counts of better and worse cases, means and significance, and broken steps."""
     yield (truncate(f"base  {format_run(base, show)}", WIDTH),)
     yield (truncate(f"new   {format_run(new, show)}", WIDTH),)
-    for caution in list_cautions(base, new):
+    for caution in list_cautions(base, new, comparison):
         yield from wrap_lines(caution, "yellow")
     yield ()
     yield (
@@ -74,7 +80,9 @@ def format_comparison(
         )
 
 
-def format_gate(run: Run, checks: Sequence[GateCheck], show: TextSanitizer) -> Iterator[Line]:
+def format_gate(
+    run: Run, summary: Summary, checks: Sequence[GateCheck], show: TextSanitizer
+) -> Iterator[Line]:
     """Format the result of a gate, and every condition with its figures."""
     failed = [check for check in checks if not check.held]
     yield (
@@ -86,6 +94,8 @@ def format_gate(run: Run, checks: Sequence[GateCheck], show: TextSanitizer) -> I
         first, *rest = wrap_text(f"{check.condition}: {show(check.told)}", WIDTH - 4)
         yield ("  ", mark, f" {first}")
         yield from ((f"    {text}",) for text in rest)
+    if notice := format_run_confidence(run, summary):
+        yield from wrap_lines(notice, "yellow")
 
 
 def format_means(comparison: Comparison) -> str:
@@ -141,13 +151,17 @@ def format_altered_count(comparison: Comparison) -> str:
     return f"task, plan or trace changed in {pluralize(comparison.altered, 'pair')}"
 
 
-def list_cautions(base: Run, new: Run) -> Iterator[str]:
-    """Yield warnings about the comparability of two runs."""
+def list_cautions(base: Run, new: Run, comparison: Comparison) -> Iterator[str]:
+    """Yield warnings about the comparability of two runs, and about levels of the new one."""
     if base.fingerprint != new.fingerprint:
         yield "The runs were judged with different settings: changes may come from the judge."
     for name, run in (("base", base), ("new run", new)):
         if run.state.value != "finished":
             yield f"The {name} is {run.state.value}: some of its cases are missing."
+    if notice := format_low_confidence_count(
+        comparison.low_confidence, comparison.pair_count, new.judge.name
+    ):
+        yield f"New run: {notice}."
 
 
 def format_score_change(change: ScoreChange) -> str:

@@ -20,6 +20,7 @@ from planproof.reports.wording import (
     STATUS_LABELS,
     TextSanitizer,
     format_cost,
+    format_low_confidence_count,
     format_measures,
     format_score,
     pluralize,
@@ -71,8 +72,15 @@ def shorten_source(source: str) -> str:
 def format_run_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator[Line]:
     """Format a run and its summary."""
     yield ((truncate(format_run(run, show), WIDTH), "bold"),)
+    if notice := format_run_confidence(run, summary):
+        yield from wrap_lines(notice, "yellow")
     yield ()
     yield from format_summary(summary, show)
+
+
+def format_run_confidence(run: Run, summary: Summary) -> str | None:
+    """Return the notice for levels of low confidence; None if the run has none."""
+    return format_low_confidence_count(summary.low_confidence, summary.scored, run.judge.name)
 
 
 def format_summary(summary: Summary, show: TextSanitizer) -> Iterator[Line]:

@@ -37,7 +37,8 @@ class DataSet:
 
     `paths` are files, folders and globs; `-` is standard input. With several files, an unreadable
     one is reported like an invalid line, and the rest is read. `profiles` are the user's own, by
-    which files and records are recognised as traces.
+    which files and records are recognised as traces. The records of cases are returned too if
+    `keep_records` is true.
     """
 
     paths: tuple[str, ...]
@@ -45,6 +46,7 @@ class DataSet:
     selection: Selection = field(default_factory=Selection)
     limits: Limits = field(default_factory=Limits)
     profiles: tuple[Reader, ...] = ()
+    keep_records: bool = False
     _progress: ReadProgress = field(default_factory=ReadProgress, init=False, compare=False)
 
     def __iter__(self) -> Iterator[tuple[int, CaseLine]]:
@@ -53,8 +55,8 @@ class DataSet:
             raise InvalidInput("a data set needs a file.", advice="Name a file or a folder.")
         can_repeat = all(map(can_be_read_again, self.paths))
         for position, line in self.selection.select(self._iter_lines, can_repeat=can_repeat):
-            # The record is needed only for selecting cases.
-            yield position, replace(line, record=None)
+            # The record is usually needed only for selecting cases.
+            yield position, line if self.keep_records else replace(line, record=None)
 
     def _iter_lines(self) -> Iterator[CaseLine]:
         single = is_single(self.paths)

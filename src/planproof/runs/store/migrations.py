@@ -67,6 +67,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP INDEX traces_untold",
         "CREATE INDEX traces_export_due ON traces (export_due)",
     ),
+    # Measures of stored verdicts, for trends; verdicts of earlier versions have none.
+    (
+        "ALTER TABLE verdicts ADD COLUMN step_share DOUBLE PRECISION",
+        "ALTER TABLE verdicts ADD COLUMN order_share DOUBLE PRECISION",
+        "ALTER TABLE verdicts ADD COLUMN action_share DOUBLE PRECISION",
+    ),
 )
 
 _LOCK = 0x706C616E  # any number that no other program uses as a PostgreSQL lock

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select
 
 from planproof.core.finding import Status
-from planproof.core.verdict import Outcome
+from planproof.core.verdict import Measures, Outcome
 from planproof.runs.run_records import Result
 from planproof.runs.store import row_mapping, schema
 from planproof.runs.store.database import Database
@@ -18,6 +18,7 @@ from planproof.runs.summary import LONGEST_TEXT
 from planproof.scoring import LEVELS
 
 _UNSCORED_RANK = -1.0
+_MEASURES = tuple(measure.name for measure in fields(Measures))
 _RESULTS_WITH_VERDICTS = schema.results.join(
     schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict
 )
@@ -52,12 +53,18 @@ class ResultFilter:
 
 @dataclass(frozen=True, slots=True)
 class RunTally:
-    """Number of cases of a run by level, or by outcome for those without a score."""
+    """Number of cases of a run by level, or by outcome for those without a score.
+
+    `shares` are the sum and the number of the values of each measure.
+    """
 
     levels: dict[float, int] = field(default_factory=lambda: dict.fromkeys(LEVELS, 0))
     unscored: dict[str, int] = field(default_factory=dict[str, int])
     total: float = 0.0
     passed: int = 0
+    shares: dict[str, tuple[float, int]] = field(
+        default_factory=lambda: dict.fromkeys(_MEASURES, (0.0, 0))
+    )
 
     @property
     def scored(self) -> int:
@@ -74,6 +81,13 @@ class RunTally:
         """The mean of the scored cases."""
         return self.total / self.scored if self.scored else None
 
+    @property
+    def measures(self) -> Measures:
+        """The means of the measures over the cases that have them."""
+        return Measures(
+            **{name: total / count for name, (total, count) in self.shares.items() if count}
+        )
+
     def __add__(self, other: RunTally) -> RunTally:
         outcomes = (*self.unscored, *other.unscored)
         return RunTally(
@@ -84,6 +98,10 @@ class RunTally:
             },
             self.total + other.total,
             self.passed + other.passed,
+            {
+                name: (total + other.shares[name][0], count + other.shares[name][1])
+                for name, (total, count) in self.shares.items()
+            },
         )
 
 
@@ -119,7 +137,14 @@ def query_tallies(
     passed = func.sum(case((verdicts.score >= min_score, 1), else_=0))
     grouped = (
         select(
-            run, verdicts.level, verdicts.outcome, func.count(), func.sum(verdicts.score), passed
+            run,
+            verdicts.level,
+            verdicts.outcome,
+            func.count(),
+            func.sum(verdicts.score),
+            passed,
+            *(func.sum(verdicts[name]) for name in _MEASURES),
+            *(func.count(verdicts[name]) for name in _MEASURES),
         )
         .select_from(_RESULTS_WITH_VERDICTS)
         .where(run.in_(run_ids))
@@ -127,10 +152,19 @@ def query_tallies(
     )
     tally_by_run = {run_id: RunTally() for run_id in run_ids}
     with database.begin_read() as connection:
-        for run_id, level, outcome, count, total, passing in connection.execute(grouped):
+        rows = cast("Iterable[tuple[Any, ...]]", connection.execute(grouped))
+        for row in rows:
+            run_id, level, outcome, count, total, passing, *measures = row
+            sums, counts = measures[: len(_MEASURES)], measures[len(_MEASURES) :]
             levels = {} if level is None else {level: count}
             unscored = {outcome: count} if level is None else {}
-            tally = RunTally(dict.fromkeys(LEVELS, 0) | levels, unscored, total or 0.0, passing)
+            shares = {
+                name: (summed or 0.0, number)
+                for name, summed, number in zip(_MEASURES, sums, counts, strict=True)
+            }
+            tally = RunTally(
+                dict.fromkeys(LEVELS, 0) | levels, unscored, total or 0.0, passing, shares
+            )
             tally_by_run[run_id] += tally
     return tally_by_run
 

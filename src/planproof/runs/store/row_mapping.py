@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from functools import wraps
 from hashlib import sha256
@@ -15,7 +15,7 @@ from msgspec import to_builtins
 
 from planproof.core.content import Json
 from planproof.core.usage import Usage
-from planproof.core.verdict import JudgeSummary, Verdict, parse_verdict
+from planproof.core.verdict import JudgeSummary, Measures, Verdict, parse_verdict
 from planproof.runs.run_records import Result, Run, RunState
 from planproof.runs.store.database import make_damage_error
 
@@ -77,6 +77,7 @@ def verdict_to_row(verdict: Verdict) -> dict[str, Any]:
     for field in _RESULT_FIELDS:
         del values[field]
     content = json.dumps(values, separators=(",", ":"))
+    measures = verdict.measures or Measures()
     return {
         "hash": sha256(content.encode("ascii")).hexdigest(),
         "outcome": verdict.outcome.value,
@@ -85,6 +86,7 @@ def verdict_to_row(verdict: Verdict) -> dict[str, Any]:
         "level": verdict.level,
         "reason": to_database_text(verdict.reason),
         "content": content,
+        **{field.name: getattr(measures, field.name) for field in fields(Measures)},
     }
 
 

@@ -42,6 +42,9 @@ verdicts = Table(
     Column("level", Float),
     Column("reason", Text, nullable=False),
     Column("content", Text, nullable=False),
+    Column("step_share", Float),
+    Column("order_share", Float),
+    Column("action_share", Float),
 )
 
 findings = Table(

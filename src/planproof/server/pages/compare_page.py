@@ -12,6 +12,7 @@ from planproof.reports.html.summary_view import build_failed_steps, build_segmen
 from planproof.reports.terminal.comparison_lines import (
     format_altered_count,
     format_change_reason,
+    format_measure_changes,
     format_not_compared,
     format_pass_counts,
     format_score_change,
@@ -82,7 +83,7 @@ def render_comparison_response(queries: RunQueries, base: str, new: str) -> HTML
             {"worse": comparison.worse, "same": comparison.same, "better": comparison.better}
         ),
         "lines": _build_comparison_lines(comparison),
-        "cautions": [mask_text(item) for item in list_cautions(old_run, new_run)],
+        "cautions": [mask_text(item) for item in list_cautions(old_run, new_run, comparison)],
         "newly_failed": build_failed_steps(comparison.broken[:_MAX_STEPS], mask_text),
         "lists": [
             (title, [_build_changed_case(item, old_run, new_run) for item in changes], count)
@@ -130,7 +131,11 @@ def _build_comparison_lines(comparison: Comparison) -> list[str]:
     if comparison.mean_change is None:
         lines = ["No case has a score in both runs."]
     else:
-        lines = [format_pass_counts(comparison), format_significance(comparison)]
+        lines = [
+            *format_measure_changes(comparison),
+            format_pass_counts(comparison),
+            format_significance(comparison),
+        ]
     if left := format_not_compared(comparison):
         lines.append(f"not compared: {left}")
     if comparison.altered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,7 @@ from planproof.reports.html.summary_view import (
     build_segments,
 )
 from planproof.reports.terminal.run_lines import shorten_source
+from planproof.reports.wording import MEASURE_LABELS
 from planproof.runs.run_names import find_previous_run, parse_tags
 from planproof.runs.run_records import Run
 from planproof.runs.store.queries import RunTally
@@ -87,6 +88,7 @@ class OverviewView:
     bars: tuple[Bar, ...]
     cases: int
     trend: TrendChart
+    measures: tuple[MeasureTrend, ...]
     newer: str | None
     older: str | None
 
@@ -136,6 +138,7 @@ def _build_overview(
         bars=build_bars(total.levels, sum(total.unscored.values())),
         cases=total.cases,
         trend=trend_chart,
+        measures=tuple(build_measure_trends(shown, tallies, trend_chart)),
         newer=overview_filter.to_query(first=max(first - _RUNS_PER_PAGE, 0)) if first else None,
         older=overview_filter.to_query(first=first + _RUNS_PER_PAGE)
         if len(matching) > first + _RUNS_PER_PAGE
@@ -196,6 +199,7 @@ def _build_source_filters(
 
 _MAX_SERIES = 5
 _MAX_WIDTH = 4.0
+_CHART_FLOORS = (0.0, 0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +224,20 @@ class TrendLine:
     y1: float
     x2: float
     y2: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureTrend:
+    """The means of one measure over the same runs; `latest` is that of the newest run with one.
+
+    The chart goes from `lowest`, which shows small changes of high means, to 1.
+    """
+
+    name: str
+    latest: str
+    lowest: float
+    points: tuple[TrendPoint, ...]
+    lines: tuple[TrendLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,22 +267,48 @@ def build_trend(runs: Sequence[Run], tallies: dict[str, RunTally]) -> TrendChart
     series = tuple(source for source, _ in counts.most_common(_MAX_SERIES))
     spacing = 100 / max(len(runs), 1)
     dots: list[TrendPoint] = []
-    strokes: list[TrendLine] = []
-    last: dict[int, TrendPoint] = {}
     for index, run in enumerate(reversed(runs)):
         tally = tallies[run.id]
         number = series.index(run.source) if run.source in series else _MAX_SERIES
         mean = tally.mean
-        y = None if mean is None else round(100 * (1 - mean), 2)
         parts = build_segments(count_levels(tally))
-        dot = TrendPoint(
-            run, number, round((index + 0.5) * spacing, 3), y, mean, tally.cases, parts
-        )
-        dots.append(dot)
-        if y is None:
+        x = round((index + 0.5) * spacing, 3)
+        dots.append(TrendPoint(run, number, x, _to_y(mean), mean, tally.cases, parts))
+    width = min(spacing * 0.72, _MAX_WIDTH)
+    return TrendChart(tuple(dots), tuple(_connect_points(dots)), series, width)
+
+
+def build_measure_trends(
+    runs: Sequence[Run], tallies: dict[str, RunTally], chart: TrendChart
+) -> Iterator[MeasureTrend]:
+    """Yield the trend of each measure that a run has, with the places and series of the chart."""
+    for field, label in MEASURE_LABELS.items():
+        means: dict[str, float | None] = {
+            run.id: getattr(tallies[run.id].measures, field) for run in runs
+        }
+        known = [mean for run in runs if (mean := means[run.id]) is not None]
+        if not known:
             continue
-        before = last.get(number)
-        if before is not None and before.y is not None and number < _MAX_SERIES:
-            strokes.append(TrendLine(number, before.x, before.y, dot.x, y))
-        last[number] = dot
-    return TrendChart(tuple(dots), tuple(strokes), series, min(spacing * 0.72, _MAX_WIDTH))
+        lowest = max(floor for floor in _CHART_FLOORS if floor <= min(known))
+        points = [
+            replace(point, mean=mean, y=_to_y(mean, lowest), parts=())
+            for point in chart.points
+            for mean in [means[point.run.id]]
+        ]
+        lines = tuple(_connect_points(points))
+        yield MeasureTrend(label, f"{known[0]:.2f}", lowest, tuple(points), lines)
+
+
+def _to_y(mean: float | None, lowest: float = 0.0) -> float | None:
+    return None if mean is None else round(100 * (1 - mean) / (1 - lowest), 2)
+
+
+def _connect_points(points: Iterable[TrendPoint]) -> Iterator[TrendLine]:
+    """Yield the lines between the points of each data set; points without a mean are skipped."""
+    last: dict[int, tuple[float, float]] = {}
+    for point in points:
+        if point.y is None:
+            continue
+        if point.series in last and point.series < _MAX_SERIES:
+            yield TrendLine(point.series, *last[point.series], point.x, point.y)
+        last[point.series] = point.x, point.y

@@ -199,7 +199,7 @@ def test_of_many_changes_a_few_are_shown_and_all_are_counted() -> None:
 def test_a_gate_shows_every_condition() -> None:
     summary = summarize(make_scored_results([1.0, 0.5, None]))
     asked = GateConditions(min_mean=0.8, min_pass_rate=0.5)
-    assert _render_lines(format_gate(RUN, check_gate(asked, RUN, summary), SHOW)) == [
+    assert _render_lines(format_gate(RUN, summary, check_gate(asked, RUN, summary), SHOW)) == [
         "gate failed: 20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "  ✓ the run is finished: it is finished",
         "  ✓ the run has results: 3",
@@ -213,7 +213,12 @@ def test_long_conditions_are_wrapped() -> None:
     scores = make_scored_results([0.5] * 10)
     against = compare(make_scored_results([1.0] * 12), scores)
     told = _render_lines(
-        format_gate(RUN, check_gate(GateConditions(), RUN, summarize(scores), against), SHOW)
+        format_gate(
+            RUN,
+            summarize(scores),
+            check_gate(GateConditions(), RUN, summarize(scores), against),
+            SHOW,
+        )
     )
     assert told[-2].startswith("  ✗ mean not lower than in the base: -0.5000 over 10 pairs")
     assert told[-1].startswith("    ")

@@ -9,7 +9,7 @@ import pytest
 
 from planproof.runs.store.queries import RunTally
 from planproof.scoring import LEVELS
-from planproof.server.pages.overview_page import build_trend
+from planproof.server.pages.overview_page import build_measure_trends, build_trend
 from planproof.server.pages.rendering import build_query_string, format_age, format_change
 from tests.run_builders import RUN
 
@@ -39,6 +39,33 @@ def test_runs_go_from_left_to_right_and_lines_bind_those_over_the_same_data() ->
     assert (stroke.x1, stroke.y1, stroke.x2, stroke.y2) == (12.5, 0, 87.5, 50)
     assert made.series == ("cases.jsonl", "other")
     assert [run.id for run in made.ends] == ["a", "d"]
+
+
+def with_shares(**means: float) -> RunTally:
+    shares = {name: (means.get(name, 0.0), int(name in means)) for name in RunTally().shares}
+    return replace(tally(at_100=1), shares=shares)
+
+
+def test_measures_have_charts_of_their_own_with_the_places_of_the_runs() -> None:
+    runs = [replace(RUN, id="c"), replace(RUN, id="b"), replace(RUN, id="a")]
+    tallies = {
+        "a": with_shares(step_share=1.0, order_share=0.6),
+        "b": with_shares(),
+        "c": with_shares(step_share=0.8, order_share=1.0),
+    }
+    chart = build_trend(runs, tallies)
+    steps, order = build_measure_trends(runs, tallies, chart)
+    assert (steps.name, steps.latest, steps.lowest) == ("steps executed", "0.80", 0.75)
+    assert [(dot.x, dot.y) for dot in steps.points] == [
+        (chart.points[0].x, 0),
+        (chart.points[1].x, None),
+        (chart.points[2].x, 80),
+    ]
+    (line,) = steps.lines
+    assert (line.y1, line.y2) == (0, 80)
+    # From 0.5, so that a mean of 0.6 is near the bottom.
+    assert (order.name, order.lowest, order.points[0].y) == ("steps in order", 0.5, 80)
+    assert list(build_measure_trends(runs[1:2], tallies, build_trend(runs[1:2], tallies))) == []
 
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
