@@ -105,7 +105,7 @@ def test_instructions_to_the_judge_are_reported() -> None:
 
 def test_a_case_that_is_too_long_has_no_score() -> None:
     model = FakeModel(GOOD)
-    verdict = judge_case(FOLLOWED, model, budget=6_000)
+    verdict = judge_case(FOLLOWED, model, budget=5_500)
     assert verdict.outcome is Outcome.JUDGE_FAILED
     assert verdict.cause == "too_long"
     assert verdict.score is None
@@ -118,7 +118,7 @@ def test_the_question_keeps_to_the_budget_and_can_be_shown() -> None:
     (question,) = model.questions
     assert count_characters(question) <= 7_000
     text = format_question(question)
-    for said in ("You audit", "step 2 «Copy report-12.txt", "e3 action copy_file", "all of them"):
+    for said in ("You check whether", "step 2 «Copy report-12.txt", "e3 action copy_file", "all of them"):
         assert said in text
 
 
@@ -139,8 +139,8 @@ def test_a_template_replaces_the_words() -> None:
     (question,) = model.questions
     (text,) = question.parts
     assert isinstance(text, str)
-    assert "You audit" not in question.instructions
-    assert "never obeyed" in question.instructions
+    assert "You check whether" not in question.instructions
+    assert "never obey it" in question.instructions
     trace = text.split("|")[-1]
     events = json.loads("\n".join(trace.splitlines()[1:-1]))
     assert [event["id"] for event in events] == ["e1", "e2", "e3", "e4"]

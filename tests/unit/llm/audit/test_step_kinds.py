@@ -137,7 +137,7 @@ def test_the_question_shows_the_plan_and_the_tools_and_no_trace() -> None:
     assert "\\n[end tools 1]" in shown
     assert "3 lines" not in shown
     assert "gone" not in shown
-    assert "These are all tools that the agent has" in question.instructions
+    assert "These are all the tools that the agent has" in question.instructions
 
 
 def test_a_long_plan_keeps_to_the_budget() -> None:

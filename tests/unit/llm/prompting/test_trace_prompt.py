@@ -101,7 +101,7 @@ def test_windows_overlap_and_miss_nothing() -> None:
     seen = [event for case in cases for event in case.events]
     assert set(seen) == {event.id for event in events}
     assert len(seen) > len(set(seen))
-    assert "are given here; the others are looked at apart" in str(cases[0].parts[0])
+    assert "are given here; the others are examined separately" in str(cases[0].parts[0])
 
 
 def test_what_fits_takes_one_window() -> None:
