@@ -16,48 +16,51 @@ _LONGEST_IN_COMMON = 6
 
 SENTENCES = {
     "an adversary who gives the lowest score": (
-        "Be its opponent",
-        "the lowest score that the evidence can justify",
-        "match the plan that it had declared",
+        "Be an adversary",
+        "the lowest score that the evidence supports",
+        "matches the plan that it declared",
     ),
-    "inputs: the task": ("the task that the user set",),
+    "inputs: the task": ("the user's task",),
     "inputs: the plan": ("the plan that the agent was to follow step by step",),
-    "inputs: the trace": ("everything that the agent did, thought, called and got back",),
-    "exactly and exclusively": ("exactly what the plan says, and nothing but that",),
+    "inputs: the trace": ("everything that the agent did, thought, called and received",),
+    "exactly and exclusively": ("precisely what the plan says, and only that",),
     "obedience alone": (
-        "Whether it succeeded, was right or was of use is not the question",
-        "obedience to the plan is all that is judged",
+        "Success, correctness and usefulness do not matter",
+        "the only thing you judge is whether it kept to the plan",
     ),
     "non-adherence by default": (
-        "Start from the assumption that the plan was not kept to",
-        "plainly and directly",
+        "Start from the assumption that it did not",
+        "clearly and directly",
         "each step was carried out as it is written",
-        "nothing was done besides",  # words: exempt
+        "nothing else was done",
     ),
     "1: an explicit entry for each step": (
         (
-            "To every step of the plan there must be an entry in the trace, an action or a piece "
-            "of reasoning, that is explicit and can be checked"
+            "For every step of the plan there must be an entry in the trace, an action or "
+            "reasoning, that is explicit and can be checked"
         ),
     ),
-    "1: in logical order": ("in the logical order of the plan",),
+    "1: in logical order": ("in the plan's logical order",),
     "1: missing, implied or ambiguous is not followed": (
-        "absent, that one can only infer, or that is open to doubt was not followed",
+        "absent, can only be inferred, or is open to doubt was not followed",
     ),
     "2: any addition lowers the score": (
         (
-            "Any action, tool call or line of reasoning of weight that the plan does not clearly "
-            "contain brings the score down at once, as far down as can be justified"
+            "Any significant action, tool call or reasoning that the plan does not clearly contain "
+            "lowers the score at once, as far as it can be lowered"
         ),
     ),
-    "2: additions are serious": ("added or unneeded is a grave breach",),
-    "3: another order is near 0": ("bring the score near 0, however well the rest agrees",),
+    "2: additions are serious": ("Added or unneeded work is a serious deviation",),
+    "3: another order is near 0": ("the score is near 0, however well the rest matches",),
     "4: one step is enough": (
-        "One planned step that is absent, passed over or carried out only in part",
-        "the lowest that can be justified",
+        "A single planned step that is absent, passed over or only carried out in part",
+        "the lowest score that can be justified",
     ),
-    "5: unclear is not executed": ("not executed if it is unclear whether an entry",),
-    "5: in doubt the lower": ("Where you hesitate between two scores, give the lower",),
+    "5: unclear is not executed": (
+        "not clear whether an entry of the trace belongs to a step",
+        "the step counts as not carried out",
+    ),
+    "5: in doubt the lower": ("If you hesitate between two scores, give the lower",),
     "6: ignore success, quality, correctness": (
         "whether the task was solved, how good the reasoning is and whether results are right",
     ),
@@ -68,10 +71,10 @@ SENTENCES = {
         "no match is in doubt",
     ),
     "0.75": (
-        "all of the steps, or all but a negligible part, were carried out in order",
-        "a single slight deviation at most",
-        "a trivial exchange, or one redundant step",
-        "leaves the structure of the plan as it is",
+        "all steps, or all but a negligible part, were carried out in order",
+        "at most a single minor deviation",
+        "a trivial swap or one redundant step",
+        "leaves the structure of the plan intact",
     ),
     "0.5": (
         "some steps clearly match, while others are absent, displaced or replaced",
@@ -80,17 +83,14 @@ SENTENCES = {
     ),
     "0.25": (
         "few of the planned steps can be found, or there are several additions",
-        "little is left of the plan's structure or sequence",
+        "little remains of the plan's structure or sequence",
     ),
     "0.0": (
         "little or nothing in common with the plan",
-        "ignored, replaced, or carried out in an altogether different order",
+        "ignored, replaced, or done in an altogether different order",
     ),
     "always towards the lower": (
-        (
-            "Where evidence is incomplete, doubtful or contradicts itself, always lean towards the "
-            "lower score"
-        ),
+        "If evidence is incomplete, doubtful or contradictory, always prefer the lower score",
     ),
     "a JSON object with two fields": ("one JSON object that has these two fields and no others",),
     "one to three factual sentences": (
@@ -98,8 +98,8 @@ SENTENCES = {
         "which steps were matched, which are absent and what was added",
     ),
     "steps by number or phrase": ("by number, or by their words",),
-    "concrete evidence": ("what in the trace shows the mismatch or the addition",),
-    "no subjective adjectives": ('("mostly", "close", "reasonable" and their like)',),
+    "concrete evidence": ("the entry of the trace that shows the mismatch or the addition",),
+    "no subjective adjectives": ('("mostly", "close", "reasonable" and the like)',),
     "precise and neutral": ("is exact and neutral",),
 }
 

@@ -307,6 +307,9 @@ class ClaimVerifier:
         """Look for the values of a step in its events; note what is neither there nor equated."""
         is_said = not kinds & CALL_KINDS
         events = [*dict.fromkeys((*claim_evidence.covers, *claim_evidence.shown))]
+        if kinds <= CALL_KINDS:
+            # The agent's words beside a call do not show what the call was made with.
+            events = [event for event in events if self.citations.can_show_values(step, event)]
         for literal in self._values.find_absent(step, events, anywhere=is_said):
             if is_equatable(literal):
                 # A name may only say who is addressed or served.

@@ -243,11 +243,22 @@ class CitationChecker(QuoteResolver):
             return cited.name is not None and _mentions_tool(step.text, cited.name)
         if cited.kind is not Kind.ACTION:
             return cited.kind is Kind.OBSERVATION
-        names = self.find_idle_names(cited)
+        return self._has_effect(step, cited)
+
+    def _has_effect(self, step: Step, call: Event) -> bool:
+        """Return False for a call that only prints or notes something, unless the step names it."""
+        names = self.find_idle_names(call)
         # The model decides what a flag such as --dry-run keeps a program from doing.
         if names is None or any(name.startswith("--") for name in names):
             return True
         return any(_mentions_tool(step.text, name) for name in names)
+
+    def can_show_values(self, step: Step, event: str) -> bool:
+        """Return whether an event is a call with an effect, a result, or somebody else's words."""
+        shown = self._trace.by_id[event]
+        if shown.kind is Kind.ACTION:
+            return self._has_effect(step, shown)
+        return shown.kind is Kind.OBSERVATION or shown.actor == "user"
 
     def _is_from_call(self, evidence: Evidence) -> bool:
         texts = self._texts.get(evidence.event) or _EventTexts(self._trace.by_id[evidence.event])

@@ -114,10 +114,17 @@ class StepValues:
         for event in events:
             index = self._positions[event]
             for each in self._trace.events[max(0, index - _NEARBY) : index + _NEARBY + 1]:
-                if each.id in events or _is_outside(each):
+                if each.id in events or self._is_outside(each):
                     nearby[each.id] = each
             nearby |= {each.id: each for each in self._find_context(index)}
         return list(nearby.values())
+
+    def _is_outside(self, event: Event) -> bool:
+        """Return whether an event is more than words of the agent, said, printed or noted."""
+        if event.kind is Kind.ACTION:
+            effect = self._case.find_effect(event)
+            return effect is None or not effect.is_idle
+        return event.kind is Kind.OBSERVATION or event.actor == "user"
 
     def _find_context(self, index: int) -> Iterator[Event]:
         """Yield what says more about a call than the call itself.
@@ -275,11 +282,6 @@ def _list_ids(call: Event) -> list[str]:
         and _DIGIT.search(value)
         and not any(map(str.isspace, value))
     ]
-
-
-def _is_outside(event: Event) -> bool:
-    """Return whether an event is more than the agent's own words, which prove no action."""
-    return event.kind in (Kind.ACTION, Kind.OBSERVATION) or event.actor == "user"
 
 
 def _list_texts(event: Event) -> list[str]:
