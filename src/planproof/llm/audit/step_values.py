@@ -181,7 +181,8 @@ class StepValues:
             for each in self._trace.events[max(0, index - 1) : index + 2]
             if each.id == event or each.kind is Kind.OBSERVATION
         ]
-        shown = [self._shown[each.id] for each in near if each.id in self._shown]
+        # Results that repeat the plan or address the judge relate nothing, not even by their rest.
+        shown = [each for each in near if self._shown.get(each.id) is each]
         literals = extract_literals(step.text)
         return any(
             not planned.isdisjoint(self._case.collect_event_terms(each))
