@@ -80,7 +80,7 @@ def test_the_model_is_told_once_what_is_wrong(
     assert done.out.endswith(PROFILE)
     assert len(server.calls) == 2
     again = _asked(server, 1)
-    assert "a program has tried the answer" in again
+    assert "a program has tried your answer" in again
     assert reason in again or "less than half" in again
 
 
