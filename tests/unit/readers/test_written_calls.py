@@ -354,3 +354,21 @@ def test_results_in_brackets() -> None:
     trace = read('[tool_call] read {"path": "a"}\n[tool_result] hello\n\nI am done.\n')
     [call] = actions(trace)
     assert (call.arguments, call.output) == ({"path": "a"}, "hello")
+
+
+def test_a_written_call_beside_a_recorded_one_leaves_its_text_reasoning() -> None:
+    written = 'I look.\n\nAction: ls\nAction Input: {"path": "/"}\nObservation: a.py'
+    call = {"id": "1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    trace = read(
+        [
+            said("user", "Go."),
+            {**said("assistant", written), "tool_calls": [call]},
+            {**said("tool", "ok"), "tool_call_id": "1"},
+            said("assistant", "Done."),
+        ]
+    )
+    assert brief(trace)[1:] == [
+        ("reasoning", None, written),
+        ("action", "run", ""),
+        ("message", None, "Done."),
+    ]

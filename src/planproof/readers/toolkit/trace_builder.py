@@ -64,11 +64,14 @@ class _TextCalls:
     """A text in which calls were recognised, and the drafts created for it.
 
     `results` are results of these calls from outside the text, each with the draft before it.
+    `turns` are those from the one in which the text begins to the one after its last result: a
+    call that was recorded next to the text is in one of them.
     """
 
     def __init__(self, builder: TraceBuilder, text: str, pointer: str, actor: str | None) -> None:
         self._builder = builder
         self.text, self.pointer, self.actor, self.turn = text, pointer, actor, builder.turn
+        self.turns = range(self.turn, self.turn + 1)
         self.drafts: list[EventDraft] = []
         self.results: list[tuple[EventDraft, ToolResult]] = []
 
@@ -80,6 +83,7 @@ class _TextCalls:
     def __exit__(self, *error: object) -> None:
         self._builder.current_text = None
         self.drafts = self._builder.drafts[self._first :]
+        self.turns = range(self.turn, max(self.turn, self._builder.turn) + 1)
 
 
 class TraceBuilder:
@@ -386,9 +390,9 @@ class TraceBuilder:
         )
         self.drafts = list({id(draft): draft for draft in placed}.values())
         calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is Kind.ACTION}
-        for draft in texts.values():
-            if (draft.turn, draft.actor) in calling:
-                draft.kind = Kind.REASONING
+        for text_calls in forged:
+            if any((turn, text_calls.actor) in calling for turn in text_calls.turns):
+                texts[id(text_calls.drafts[0])].kind = Kind.REASONING
         for draft in self.drafts:
             while draft.parent is not None and id(draft.parent) in texts:
                 draft.parent = texts[id(draft.parent)].parent
