@@ -43,6 +43,7 @@ _ADDRESS_WORDS = ("evaluator", "grader", "score ", "instructions", "step", "plan
 # Bound once: attribute access on an enum takes longer than the comparison.
 _BOOKKEEPING = Kind.BOOKKEEPING
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
+_JOINING_MARKS = str.maketrans("_-", "  ")
 _MIN_OPENING_CHARS = 8
 _OPENING_CHARS = 30
 _MIN_KEPT_SHARE = 0.6
@@ -55,7 +56,7 @@ def remove_restatements(trace: Trace, plan: Plan) -> Trace:
     a to-do list with the step as an item, or an output crafted to look like it. Text that declares
     steps done, or addresses the judge, is not evidence either.
     """
-    folded = [fold(step.text)[:_OPENING_CHARS] for step in plan.leaves]
+    folded = [_drop_marks(fold(step.text)).rstrip(".")[:_OPENING_CHARS] for step in plan.leaves]
     all_text = fold(
         "\n".join(
             [
@@ -64,7 +65,8 @@ def remove_restatements(trace: Trace, plan: Plan) -> Trace:
             ]
         )
     )
-    openings = [text for text in folded if len(text) >= _MIN_OPENING_CHARS and text in all_text]
+    marked = _drop_marks(all_text)
+    openings = [text for text in folded if len(text) >= _MIN_OPENING_CHARS and text in marked]
     if not openings and not addresses_judge(all_text):
         return trace
     events = [_strip_restatements(event, openings) for event in trace.events]
@@ -78,7 +80,9 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
     if event.kind is Kind.ACTION:
         if not _restates(event.output, openings):
             return event
-        return structs.replace(event, output=_drop_restating_sentences(event.output, openings))
+        remaining = _drop_restating_paragraphs(event.output, openings)
+        remaining = remaining or _drop_restating_sentences(event.output, openings)
+        return structs.replace(event, output=remaining)
     if (
         event.kind not in _TEXT_KINDS
         or event.actor == "user"
@@ -86,9 +90,7 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
     ):
         return event
     # Paragraphs without restatements are kept: the plan, appended to a message, must not erase it.
-    paragraphs = event.text.split("\n\n")
-    remaining = "\n\n".join(text for text in paragraphs if not _restates(text, openings))
-    if remaining.strip():
+    if remaining := _drop_restating_paragraphs(event.text, openings):
         return structs.replace(event, text=remaining)
     remaining = _drop_restating_sentences(event.text, openings)
     return (
@@ -100,9 +102,15 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
 
 def _restates(text: str, openings: Sequence[str]) -> bool:
     folded = fold(text)
-    if any(opening in folded for opening in openings):
+    without_marks = _drop_marks(folded)
+    if any(opening in without_marks for opening in openings):
         return True
     return addresses_judge(folded)
+
+
+def _drop_marks(folded: str) -> str:
+    """Return a folded text as it would be said: `send_mail` as two words, `\\"` without escape."""
+    return folded.replace("\\", "").translate(_JOINING_MARKS)
 
 
 def addresses_judge(folded: str) -> bool:
@@ -112,10 +120,21 @@ def addresses_judge(folded: str) -> bool:
     )
 
 
+def _drop_restating_paragraphs(text: str, openings: Sequence[str]) -> str:
+    """Drop paragraphs that restate the plan; return an empty text if there are no others."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(part for part in paragraphs if not _restates(part, openings)).strip()
+
+
 def _drop_restating_sentences(text: str, openings: Sequence[str]) -> str:
-    """Drop sentences that restate the plan; line breaks keep quotes from spanning the gaps."""
+    """Drop sentences that restate the plan; line breaks keep quotes from spanning the gaps.
+
+    A restatement may span what looks like several sentences: "Ask R.E.M. for a date". Where it
+    does, nothing is kept.
+    """
     sentences = (match[0] for match in _SENTENCE.finditer(text))
-    return "\n".join(sentence for sentence in sentences if not _restates(sentence, openings))
+    kept = "\n".join(sentence for sentence in sentences if not _restates(sentence, openings))
+    return "" if _restates(kept, openings) else kept
 
 
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "tool"})
