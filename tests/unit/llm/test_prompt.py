@@ -118,7 +118,12 @@ def test_the_question_keeps_to_the_budget_and_can_be_shown() -> None:
     (question,) = model.questions
     assert count_characters(question) <= 7_000
     text = format_question(question)
-    for said in ("You check whether", "step 2 «Copy report-12.txt", "e3 action copy_file", "all of them"):
+    for said in (
+        "You check whether",
+        "step 2 «Copy report-12.txt",
+        "e3 action copy_file",
+        "all of them",
+    ):
         assert said in text
 
 
