@@ -16,7 +16,13 @@ from planproof.core.trace import EventStatus, Kind
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.entries import PointerFactory, make_constant_pointer
 from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
-from planproof.readers.toolkit.trace_builder import REPORTED, EventDraft, ToolResult, TraceBuilder
+from planproof.readers.toolkit.trace_builder import (
+    PROSE,
+    REPORTED,
+    EventDraft,
+    ToolResult,
+    TraceBuilder,
+)
 
 _REPORTED_VERBS = (
     "clicked:click downloaded:download entered:enter executed:execute hovered:hover moved:move "
@@ -101,7 +107,7 @@ def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
     """Add a reported action as an action event; only a program's report needs no answer."""
-    recognition = REPORTED if is_browser_agent(actor) else "prose"
+    recognition = REPORTED if is_browser_agent(actor) else PROSE
     draft = builder.add_call(
         ToolCall(action.name, text=action.text, recognition=recognition), pointer, actor
     )

@@ -18,6 +18,8 @@ from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 
 REPORTED = "report"
 """The recognition of what a program reports that it did, with what it then saw."""
+PROSE = "prose"
+"""The recognition of what somebody reports that they did on a page, with what they then saw."""
 # A function, or a name with an underscore, which no word of a language has.
 _NAME = re.compile(r"\b[A-Za-z_]\w{0,80}\(|\b[a-z][a-z0-9]{0,40}_\w{1,80}")
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
@@ -84,6 +86,11 @@ class _TextCalls:
         self._builder.current_text = None
         self.drafts = self._builder.drafts[self._first :]
         self.turns = range(self.turn, max(self.turn, self._builder.turn) + 1)
+
+    @property
+    def is_page_report(self) -> bool:
+        """True if the text tells what its actor did to a page, which nothing else answers."""
+        return any(draft.recognition == PROSE for draft in self.drafts)
 
 
 class TraceBuilder:
@@ -409,6 +416,10 @@ class TraceBuilder:
         has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
         texts = list(dict.fromkeys(self._text_calls.values()))
         inside = {id(draft) for text_calls in texts for draft in text_calls.drafts}
+        others_answered = bool(self._answered_forms) or any(
+            draft.kind is Kind.ACTION and draft.output_pointer and id(draft) not in inside
+            for draft in self.drafts
+        )
         calling = Counter(text_calls.actor for text_calls in texts)
         talking = Counter(
             draft.actor
@@ -425,7 +436,10 @@ class TraceBuilder:
             or (
                 text_calls.actor not in self._answered_forms
                 # Calls without answers count only where the whole format works so.
-                and calling[text_calls.actor] < talking[text_calls.actor]
+                and (
+                    (others_answered and not text_calls.is_page_report)
+                    or calling[text_calls.actor] < talking[text_calls.actor]
+                )
                 and not any(draft.recognition == REPORTED for draft in text_calls.drafts)
             )
         ]
