@@ -30,6 +30,7 @@ _TOKEN = re.compile(
 _HEREDOC = re.compile(r"<<-?[ \t]{0,4}(['\"]?)(\w{1,40})\1[^\n]{0,400}\n")
 _SUBSTITUTION = re.compile(r"\$\(([^()`]{1,2000})|`([^`\s]{1,80}\s[^`]{1,2000})`")
 """A command substitution; a single word in backticks is more likely Markdown."""
+_QUOTED = re.compile(r"(?P<single>'[^']*')|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 _MAX_DEPTH = 3
@@ -126,21 +127,14 @@ def _strip_command(
     if flag is not None:
         return StrippedCode("", required_names=frozenset({flag}))
     if program in _IDLE - _PRINTERS and not command.writes:
-        substitutions = _SUBSTITUTION.findall(command.source)
         return StrippedCode(
-            "; ".join(map("".join, substitutions)), required_names=frozenset({program})
+            _list_substitutions(command.source), required_names=frozenset({program})
         )
     if program in _PRINTERS:
         piped = command.after == "|" and following and following.program not in _PAGERS
         if not (command.writes or piped):
-            substitutions = [
-                stripped
-                for word in words
-                if word[0] != "'"
-                for stripped in _SUBSTITUTION.findall(word)
-            ]
             return StrippedCode(
-                "; ".join(map("".join, substitutions)), required_names=frozenset({"echo", "print"})
+                _list_substitutions(command.source), required_names=frozenset({"echo", "print"})
             )
     inner = _extract_inner_code(program, words) if depth < _MAX_DEPTH else None
     if inner is not None:
@@ -155,10 +149,16 @@ def _strip_command(
         )
     if not program:
         # An assignment, or a command without a name.
-        return StrippedCode("; ".join(map("".join, _SUBSTITUTION.findall(command.source))))
+        return StrippedCode(_list_substitutions(command.source))
     if program == "cat" and "<<<" in command.source and not command.writes:
         return StrippedCode("", required_names=frozenset({"cat"}))
     return StrippedCode("" if program in _CLOSING else command.source)
+
+
+def _list_substitutions(source: str) -> str:
+    """Return the commands that a command line substitutes: none in single quotes."""
+    expanded = _QUOTED.sub(lambda quoted: "" if quoted["single"] else quoted[0], source)
+    return "; ".join(map("".join, _SUBSTITUTION.findall(expanded)))
 
 
 def _find_noop_flag(words: list[str]) -> str | None:
