@@ -56,7 +56,7 @@ def remove_restatements(trace: Trace, plan: Plan) -> Trace:
     a to-do list with the step as an item, or an output crafted to look like it. Text that declares
     steps done, or addresses the judge, is not evidence either.
     """
-    folded = [_drop_marks(fold(step.text)).rstrip(".")[:_OPENING_CHARS] for step in plan.leaves]
+    folded = [_get_opening(fold(step.text)) for step in plan.leaves]
     all_text = fold(
         "\n".join(
             [
@@ -77,6 +77,10 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
     """Return the event without restatements, or None if most of it is a restatement."""
     if event.kind is _BOOKKEEPING:
         return None if _restates(format_call(event), openings) else event
+    if event.kind is Kind.OBSERVATION:
+        # What was observed may well repeat a step, but no words that were added to it count.
+        kept = _drop_restating_paragraphs(event.text, openings)
+        return structs.replace(event, text=kept) if kept and kept != event.text.strip() else event
     if event.kind is Kind.ACTION:
         if not _restates(event.output, openings):
             return event
@@ -106,6 +110,10 @@ def _restates(text: str, openings: Sequence[str]) -> bool:
     if any(opening in without_marks for opening in openings):
         return True
     return addresses_judge(folded)
+
+
+def _get_opening(folded_step: str) -> str:
+    return _drop_marks(folded_step).rstrip(".")[:_OPENING_CHARS]
 
 
 def _drop_marks(folded: str) -> str:
@@ -273,16 +281,27 @@ def _build_effect_candidates(
         yield _build_candidate(
             position, event, format_call(effective_event, effect.leaves), signature
         )
-    if any(names_any(step, effect.required_names) for step in steps):
+    naming = [step for step in steps if names_any(step, effect.required_names)]
+    if naming:
         leaves = flatten_arguments(event.arguments)
         signature = signatures.get(event, find_known_commands(event, leaves))
         text = format_call(event, leaves) if effect.is_idle else effect.printed_text
+        if _prints_any(naming, effect):
+            return  # `echo 'Print the report: done'`
         print_candidate = _build_candidate(position, event, text, signature)
         print_candidate.required_names, print_candidate.is_print_only = (
             effect.required_names,
             not effect.is_idle,
         )
         yield print_candidate
+
+
+def _prints_any(steps: Sequence[str], effect: Effect) -> bool:
+    """Return whether a command without effect prints the words of one of these folded steps."""
+    text = fold(effect.printed_text)
+    starts = [text.find(name) + len(name) for name in effect.required_names if name in text]
+    printed = text[min(starts, default=0) :]
+    return _restates(printed, [_get_opening(step) for step in steps])
 
 
 def _build_candidate(
