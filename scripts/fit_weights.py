@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
     LEVEL_FEATURES,
@@ -41,13 +39,13 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.scoring import compute_score
 from scripts.bench import load_labelled_cases, load_scorer, load_v2_cases
-from scripts.weight_fitting import Array, StepEventPairs, fit_correctness, predict_correctness
+from scripts.reliability import SURE, Rated, measure_reliability
+from scripts.weight_fitting import StepEventPairs, fit_correctness, predict_correctness
 
 WEIGHTS_FILE = Path("src/planproof/checking/weights.json")
 _FOLLOWED = frozenset({"faithful", "paraphrase"})
 _STEP_FLAWS = frozenset({"missing", "altered", "partial"})
-_HIGH = 0.9
-_BINS = 10
+_MOVED = Status.OUT_OF_ORDER.value
 
 
 class Sample(NamedTuple):
@@ -88,7 +86,13 @@ def main(arguments: list[str]) -> None:
     _write(stored)
     load_confidence_weights.cache_clear()
     samples = list(_judge_train())
-    stored["confidence"] |= {name: _fit(name, samples) for name in CONFIDENCE_FEATURES}
+    rated = [name for name in CONFIDENCE_FEATURES if name != _MOVED]
+    stored["confidence"] |= {name: _fit(name, samples) for name in rated}
+    _write(stored)
+    load_confidence_weights.cache_clear()
+    # Which steps are out of order depends on which deviations are withdrawn.
+    samples += _judge_order()
+    stored["confidence"][_MOVED] = _fit(_MOVED, samples)
     _write(stored)
     for finding_type in CONFIDENCE_FEATURES:
         _print_left_out(finding_type, samples)
@@ -159,6 +163,28 @@ def _judge_train() -> Iterator[Sample]:
                 yield _build_sample("extra", features, case["source"], right=right)
 
 
+def _judge_order() -> Iterator[Sample]:
+    """Judge the order of the cases whose label says which steps were exchanged, if any."""
+    vocabulary = Vocabulary()
+    traces: dict[str, Trace] = {}
+    for case in load_v2_cases("train"):
+        label = case["label"]
+        if label["kind"] == "shuffled":
+            continue
+        if case["base"] not in traces:
+            source = Source.from_value(case["execution_trace"], name=case["id"])
+            traces[case["base"]] = read_trace(source, vocabulary=vocabulary)
+        plan, trace = parse_given_plan(case["agent_plan"]), traces[case["base"]]
+        analysis = analyze(plan, trace, vocabulary)
+        rater = DeviationRater(analysis)
+        marked = rater.rate_order(trace, rater.rate_steps(analysis.step_findings))
+        moved = [k for k, finding in enumerate(marked) if finding.status is Status.OUT_OF_ORDER]
+        first, *_, last = sorted(label["steps"]) if label["kind"] == "order" else (0, 0)
+        for step in moved:
+            features = rater.compute_order_features(step, len(moved))
+            yield _build_sample(_MOVED, features, case["source"], right=first <= step + 1 <= last)
+
+
 def _judge_levels(split: str) -> list[Sample]:
     """Judge all cases, and compare whether they pass with whether the plan was followed."""
     judge, traces = Rules(Vocabulary()), dict[str, Trace]()
@@ -214,29 +240,18 @@ def _print_left_out(finding_type: str, samples: list[Sample]) -> None:
 
 def _print_figures(name: str, predicted: list[float], samples: list[Sample]) -> None:
     """Print how well a confidence predicts which samples are right."""
-    confidence = np.array(predicted)
-    is_right = np.array([sample.right for sample in samples], dtype=np.float64)
-    times = np.array([sample.times for sample in samples])
-    bins = np.minimum(_BINS - 1, (confidence * _BINS).astype(int))
-    members = [bins == number for number in range(_BINS) if (bins == number).any()]
-    error = sum(
-        abs(float(((confidence - is_right) * times)[own_bin].sum())) for own_bin in members
-    ) / float(times.sum())
-    high = confidence >= _HIGH
-    share = f"{np.average(is_right[high], weights=times[high]):.2f}" if high.any() else "-"
-    print(
-        f"{name:14} {len(samples):6}, {np.average(is_right, weights=times):.2f} right,"
-        f" calibration error {error:.3f}, confidence >= {_HIGH}: {int(high.sum())}, {share} right,"
-        f" AUROC {_compute_auroc(confidence, is_right, times):.2f}"
+    found = measure_reliability(
+        [
+            Rated(confidence, sample.right, sample.times)
+            for confidence, sample in zip(predicted, samples, strict=True)
+        ]
     )
-
-
-def _compute_auroc(confidence: Array, is_right: Array, times: Array) -> float:
-    """Return how probably a right finding has more confidence than a wrong one."""
-    is_positive = is_right > 0
-    right, wrong = confidence[is_positive][:, None], confidence[~is_positive][None, :]
-    weights = times[is_positive][:, None] * times[~is_positive][None, :]
-    return float((((right > wrong) + 0.5 * (right == wrong)) * weights).sum() / weights.sum())
+    print(
+        f"{name:14} {found.number:6}, {found.right or 0:.2f} right,"
+        f" calibration error {found.calibration_error or 0:.3f},"
+        f" confidence >= {SURE}: {found.sure}, {found.right_of_sure or 0:.2f} right,"
+        f" AUROC {found.auroc or 0:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def measure_benches(only: str | None = None, jobs: int | None = None) -> Iterato
         }
         yield _replace_nan(figures)
     if only != "v2":
-        from scripts import first_bench_quality  # noqa: PLC0415 - starts servers, needs NumPy
+        from scripts import first_bench_quality  # noqa: PLC0415 - starts servers
 
         figures["first_bench"] = first_bench_quality.measure_first_bench()
         yield _replace_nan(figures)

@@ -72,6 +72,7 @@ def build_tables(figures: dict[str, Any]) -> dict[str, str]:
             "train-by-flaw": _build_flaw_table(train["by_flaw"]),
             "train-by-style": _build_group_table(train["by_style"], "plan style"),
             "train-by-wording": _build_group_table(train["by_wording"], "wording"),
+            "confidence": _build_confidence_table(figures["v2"]),
             "train-outcomes": _build_outcome_table(train["outcomes"]),
         }
     if "reading" in figures:
@@ -202,6 +203,20 @@ def _build_group_table(groups: dict[str, dict[str, Any]], title: str) -> str:
                 figures["unscored"],
             ]
             for name, figures in groups.items()
+        ],
+    )
+
+
+def _build_confidence_table(splits: dict[str, Any]) -> str:
+    """Return a table of how well the confidence of reported findings predicts the right ones."""
+    columns = ("number", "right", "calibration_error", "sure", "right_of_sure", "auroc")
+    header = ["findings", "number", "right", "calibration error", "0.9 or more", "of these right"]
+    return build_markdown_table(
+        [*header, "AUROC"],
+        [
+            [f"{name}, `{split}`", *(figures[column] for column in columns)]
+            for split in ("val", "train")
+            for name, figures in splits[split]["confidence"].items()
         ],
     )
 

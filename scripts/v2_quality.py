@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from scripts.bench import load_scorer, load_v2_cases
 from scripts.parallel_verdicts import Projection, Record, judge_all
+from scripts.reliability import measure_confidence
 
 Figures: TypeAlias = dict[str, float | int]
 _CLEAN_KINDS = ("faithful", "paraphrase")
@@ -32,6 +33,7 @@ def measure_split(split: str, *, jobs: int | None = None) -> dict[str, Any]:
     split_figures: dict[str, Any] = {
         "overall": compute_split_figures(cases, verdicts),
         "by_source": _group_figures(lambda case: case["source"], cases, verdicts),
+        "confidence": measure_confidence(cases, verdicts),
     }
     if split == "train":
         split_figures["outcomes"] = dict(

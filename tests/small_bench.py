@@ -28,6 +28,14 @@ def cases(split):
     return [case for case in map(json.loads, lines) if case["split"] == split]
 """
 _SCORE = """
+def folded(value):
+    return " ".join(str(value).lower().split())
+
+
+def at_pointer(trace, pointer):
+    return trace
+
+
 def share(hits):
     hits = list(hits)
     return sum(hits) / len(hits) if hits else float("nan")
@@ -54,6 +62,9 @@ def constructed(cases, got):
 def v2_case(base: str, kind: str, split: str = "train", source: str = "a/b") -> dict[str, Any]:
     """A case whose plan was followed (`faithful`), or has one step more (`missing`)."""
     more = ["Archive the quarterly inventory in the vault"] if kind == "missing" else []
+    label: dict[str, Any] = {"kind": kind, "wording": "faithful", "style": "terse"}
+    if more:
+        label["step"] = len(_FAITHFUL) + 1
     return {
         "id": f"{base}::{kind}",
         "base": base,
@@ -62,7 +73,7 @@ def v2_case(base: str, kind: str, split: str = "train", source: str = "a/b") -> 
         "user_task": "Refund order A-1042.",
         "agent_plan": [*_FAITHFUL, *more],
         "execution_trace": _TRACE,
-        "label": {"kind": kind, "wording": "faithful", "style": "terse"},
+        "label": label,
     }
 
 

@@ -13,6 +13,7 @@ from scripts.doc_blocks import ROOT, list_pages
 from scripts.labelled_calls import find_labelled_call
 from scripts.parallel_verdicts import judge_all
 from scripts.quality_tables import build_tables, fill_page, find_table_names
+from scripts.reliability import Rated, measure_reliability
 from scripts.v2_quality import compute_split_figures, measure_split
 from tests.small_bench import v2_case, write_bench
 
@@ -71,8 +72,29 @@ def test_a_case_without_a_score_improves_no_figure(small_bench: Path) -> None:
 
 def test_of_val_nothing_but_totals_and_sources_is_kept(small_bench: Path) -> None:
     found = measure_split("val", jobs=1)
-    assert found.keys() == {"overall", "by_source"}
+    assert found.keys() == {"overall", "by_source", "confidence"}
     assert "secret" not in json.dumps(found)
+
+
+def test_confidence_is_compared_with_the_findings_that_are_right(small_bench: Path) -> None:
+    found = measure_split("train", jobs=1)["confidence"]
+    # Two steps of two plans that were followed and of one with a step more, which is missing.
+    assert (found["executed"]["number"], found["executed"]["right"]) == (6, 1.0)
+    assert (found["not executed"]["number"], found["not executed"]["right"]) == (1, 1.0)
+    assert (found["extra"]["number"], found["all"]["number"]) == (0, 7)
+
+
+def test_confidence_that_says_how_many_are_right_has_no_calibration_error() -> None:
+    half, most = [Rated(0.5, True), Rated(0.5, False)], [Rated(0.9, k > 0) for k in range(10)]
+    found = measure_reliability([*half, *most])
+    assert found.calibration_error == pytest.approx(0)
+    assert (found.number, found.sure, found.right_of_sure) == (12, 10, pytest.approx(0.9))
+    # Of the 20 pairs of a right and a wrong one, 9 are in this order and 10 are level.
+    assert found.auroc == pytest.approx((9 + 10 / 2) / 20)
+    sure = measure_reliability([Rated(1.0, is_right=False), Rated(0.0, is_right=True)])
+    assert (sure.calibration_error, sure.auroc) == (1, 0)
+    weighted = measure_reliability([Rated(0.8, is_right=True, times=4), Rated(0.8, is_right=False)])
+    assert (weighted.calibration_error, weighted.right) == (pytest.approx(0), 0.8)
 
 
 def test_reading_counts_the_actions_that_have_their_event(small_bench: Path) -> None:
@@ -194,6 +216,7 @@ def _everything() -> dict[str, Any]:
     every = dict.fromkeys(("overall", "by_source", "by_flaw", "by_style", "by_wording"))
     train = {**every, "overall": split, "outcomes": {"scored": 4}}
     train |= {name: {"missing": split} for name in every if name != "overall"}
+    train["confidence"] = {"executed": measure_reliability([])._asdict()}
     names = ("missing", "extra", "order", "altered", "partial", "shuffled", "flawed")
     constructed = split | {"locate_flawed": 0.25} | {f"catch_{name}": 0.25 for name in names}
     side = {

@@ -29,10 +29,11 @@ _STEP_FEATURES = (
     "step_count",
 )
 CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
-    "executed": ("word_coverage", "word_count", "found_values", "lexical_overlap"),
+    "executed": ("word_coverage", "word_count", "found_values", "lexical_overlap", "step_count"),
     "missing": _STEP_FEATURES,
     "partial": _STEP_FEATURES,
     "ambiguous": _STEP_FEATURES,
+    "out_of_order": ("moved_count", "step_count", "coverage"),
     "extra": ("best_score", "mean_coverage", "action_count", "extra_count"),
 }
 """The features that predict whether a finding of each type is right."""
@@ -44,8 +45,8 @@ LEVEL_FEATURES: dict[str, tuple[str, ...]] = {
 LOWEST_PASSING = 0.75
 _DIGITS = 2
 _MAX_VALUES = 2
-# A call that only its own text shows may never have been made.
-_MAX_UNVERIFIED = 0.6
+# A call that only its own text shows may never have been made: no finding on it is a sure one.
+_UNVERIFIED_SHARE = 0.9
 
 
 def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> float:
@@ -55,10 +56,10 @@ def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> flo
     return round(1 / (1 + exp(-total)), _DIGITS)
 
 
-def cap_unverified(confidence: float, events: Iterable[Event]) -> float:
+def discount_unverified(confidence: float, events: Iterable[Event]) -> float:
     """Lower the confidence of a finding if nothing but its own text answers one of its calls."""
     is_unverified = any(event.recognition == UNVERIFIED for event in events)
-    return min(confidence, _MAX_UNVERIFIED) if is_unverified else confidence
+    return round(confidence * _UNVERIFIED_SHARE, _DIGITS) if is_unverified else confidence
 
 
 def compute_step_features(
@@ -68,6 +69,7 @@ def compute_step_features(
 
     `word_coverage` is the share of the step's stems that its events contain, `word_count` is in
     tens, and `found_values` is how many of the step's values occur in its events, at most two.
+    `step_count` is the logarithm of the number of steps.
     """
     calls: list[str] = []
     stems = unseen = requirement.stems
@@ -80,6 +82,7 @@ def compute_step_features(
         "word_count": len(requirement.words) / 10,
         "found_values": min(len(found_values), _MAX_VALUES),
         "lexical_overlap": alignment.lexical_overlap,
+        "step_count": log(len(alignment.assigned)),
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from planproof.checking.confidence import cap_unverified
+from planproof.checking.confidence import discount_unverified
 from planproof.checking.contract_alignment import (
     FULL,
     NEAR,
@@ -300,7 +300,7 @@ class RunFindings:
         if status is Status.AMBIGUOUS:
             confidence = min(confidence, _MESSAGE)
         events = [self._candidates[candidate].event for candidate, _ in results]
-        return cap_unverified(confidence, events)
+        return discount_unverified(confidence, events)
 
     # Supporting events and extras
 
@@ -482,7 +482,7 @@ def _make_extra(candidate: ContractCandidate, what: str, severity: Severity) -> 
         quote=evidence.quote,
         what=what,
         severity=severity,
-        confidence=cap_unverified(_TOOL_ONLY, [candidate.event]),
+        confidence=discount_unverified(_TOOL_ONLY, [candidate.event]),
     )
 
 

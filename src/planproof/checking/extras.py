@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from planproof.checking.alignment import Alignment, find_repeats
 from planproof.checking.candidates import Candidate, find_empty_calls
-from planproof.checking.confidence import cap_unverified
+from planproof.checking.confidence import discount_unverified
 from planproof.checking.effects import find_idle_names, only_prints
 from planproof.checking.event_text import cite
 from planproof.checking.plan_findings import find_replies_to_user
@@ -174,5 +174,5 @@ def _build_extra(event: Event, speaker: str | None, uncovered: _UncoveredEvent) 
         quote=evidence.quote,
         what=what if speaker is None else f"{what}, after user message {speaker}",
         severity=uncovered.severity,
-        confidence=cap_unverified(uncovered.confidence, [event]),
+        confidence=discount_unverified(uncovered.confidence, [event]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planproof.checking.step_order import find_out_of_order
@@ -26,7 +27,7 @@ def reset_order(finding: StepFinding) -> StepFinding:
     return replace(finding, status=Status.PARTIAL, note="") if moved else finding
 
 
-def mark_out_of_order(trace: Trace, findings: list[StepFinding]) -> list[StepFinding]:
+def mark_out_of_order(trace: Trace, findings: Sequence[StepFinding]) -> list[StepFinding]:
     """Mark steps as out of order: the fewest that would have to move."""
     positions = {event.id: (position, event.turn) for position, event in enumerate(trace.events)}
     moved = find_out_of_order(

@@ -27,10 +27,11 @@ def judge_by_similarity(
     candidates, alignment = analysis.candidates, analysis.alignment
     rater = DeviationRater(analysis)
     leaves = rater.rate_steps(analysis.step_findings)
-    steps = assemble_findings(plan, trace, leaves)
+    steps = assemble_findings(plan, trace, rater.rate_order(trace, leaves))
     extras = rater.rate_extras(find_extras(candidates, alignment, trace, steps))
     if doubtful := rater.select_doubtful_extras(extras):
-        steps = assemble_findings(plan, trace, rater.cover(leaves, doubtful))
+        leaves = rater.cover(leaves, doubtful)
+        steps = assemble_findings(plan, trace, rater.rate_order(trace, leaves))
         extras = rater.rate_extras(find_extras(candidates, alignment, trace, steps))
     return Findings(steps, extras)
 

@@ -9,7 +9,11 @@ from itertools import islice
 
 from planproof.checking.alignment import Alignment
 from planproof.checking.candidates import Candidate
-from planproof.checking.confidence import cap_unverified, compute_step_features, estimate_confidence
+from planproof.checking.confidence import (
+    compute_step_features,
+    discount_unverified,
+    estimate_confidence,
+)
 from planproof.checking.event_text import cite
 from planproof.checking.grounding import find_unmet_requirements
 from planproof.checking.requirements import Requirement
@@ -157,7 +161,7 @@ def _build_finding(
         number=step.number,
         text=step.text,
         status=status,
-        confidence=cap_unverified(confidence, events.values()),
+        confidence=discount_unverified(confidence, events.values()),
         evidence=tuple([cite(event, requirement.stems) for event in cited]),
         covers=tuple(events),
         note=note,

@@ -16,14 +16,15 @@ from math import log
 from typing import TYPE_CHECKING
 
 from planproof.checking.alignment import HIGH_OVERLAP, may_be_aligned
-from planproof.checking.confidence import cap_unverified, estimate_confidence
+from planproof.checking.confidence import discount_unverified, estimate_confidence
 from planproof.checking.event_text import cite
+from planproof.checking.plan_findings import mark_out_of_order
 from planproof.checking.requirements import Requirement
 from planproof.checking.step_status import CHECK_FAILED, ONLY_CLAIMED
 from planproof.checking.unrelated_actions import is_unrelated
 from planproof.contracts.terms import Word
 from planproof.core.finding import Extra, Severity, Status, StepFinding
-from planproof.core.trace import Event, Kind
+from planproof.core.trace import Event, Kind, Trace
 
 if TYPE_CHECKING:
     from planproof.checking.similarity_analysis import Analysis
@@ -77,31 +78,52 @@ class DeviationRater:
         confidence = estimate_confidence(deviation, self.compute_step_features(step))
         own = self._comparison.own[step]
         if not own or self.is_clear or confidence >= REPORTED_FROM[deviation]:
-            return replace(finding, confidence=cap_unverified(confidence, self._get_events(own)))
+            return replace(
+                finding, confidence=discount_unverified(confidence, self._get_events(own))
+            )
         events = {event.id: event for event in self._get_events(own)}
         stems = self._analysis.requirements[step].stems
         return replace(
             finding,
             status=Status.EXECUTED,
-            confidence=cap_unverified(round(1 - confidence, 2), events.values()),
+            confidence=discount_unverified(round(1 - confidence, 2), events.values()),
             evidence=tuple([cite(event, stems) for event in [*events.values()][:_MAX_CITED]]),
             covers=tuple(events),
             note="",
         )
 
+    def rate_order(self, trace: Trace, findings: Sequence[StepFinding]) -> list[StepFinding]:
+        """Mark the steps that are out of order, and give these their confidence."""
+        marked = mark_out_of_order(trace, findings)
+        moved = [k for k, finding in enumerate(marked) if finding.status is Status.OUT_OF_ORDER]
+        for step in moved:
+            features = self.compute_order_features(step, len(moved))
+            confidence = estimate_confidence("out_of_order", features)
+            events = [trace.by_id[event] for event in marked[step].covers]
+            marked[step] = replace(marked[step], confidence=discount_unverified(confidence, events))
+        return marked
+
     def rate_extras(self, extras: Sequence[Extra]) -> tuple[Extra, ...]:
         """Give the uncovered actions their confidence; announcements keep theirs."""
-        actions = [extra for extra in extras if extra.event in self._actions]
+        confidence_by_event = self._estimate_extras(extras)
         return tuple(
-            replace(extra, confidence=self._rate_extra(extra.event, len(actions)))
-            if extra.event in self._actions
+            replace(
+                extra,
+                confidence=discount_unverified(
+                    confidence_by_event[extra.event], self._get_events([self._actions[extra.event]])
+                ),
+            )
+            if extra.event in confidence_by_event
             else extra
             for extra in extras
         )
 
-    def _rate_extra(self, event: str, extra_count: int) -> float:
-        confidence = estimate_confidence("extra", self.compute_extra_features(event, extra_count))
-        return cap_unverified(confidence, self._get_events([self._actions[event]]))
+    def _estimate_extras(self, extras: Sequence[Extra]) -> dict[str, float]:
+        events = [extra.event for extra in extras if extra.event in self._actions]
+        return {
+            event: estimate_confidence("extra", self.compute_extra_features(event, len(events)))
+            for event in events
+        }
 
     def has_action(self, event: str) -> bool:
         """Return whether an event is an action that was compared with the steps."""
@@ -120,12 +142,12 @@ class DeviationRater:
         """Return the major extras that are withdrawn if they can belong to a step."""
         if self.is_clear:
             return []
+        confidence_by_event = self._estimate_extras(extras)
         return [
             extra
             for extra in extras
-            if extra.event in self._actions
-            and extra.severity is Severity.MAJOR
-            and extra.confidence < REPORTED_FROM["extra"]
+            if extra.severity is Severity.MAJOR
+            and confidence_by_event.get(extra.event, 1.0) < REPORTED_FROM["extra"]
         ]
 
     def cover(self, findings: Sequence[StepFinding], extras: Sequence[Extra]) -> list[StepFinding]:
@@ -207,6 +229,15 @@ class DeviationRater:
             "lexical_overlap": analysis.alignment.lexical_overlap,
             "unseen_values": self._count_unseen_values(requirement, own),
             "step_count": log(count),
+        }
+
+    def compute_order_features(self, step: int, moved_count: int) -> dict[str, float]:
+        """Compute the features that predict whether a step was executed out of order."""
+        coverage = self._comparison.coverage
+        return {
+            "moved_count": log(moved_count),
+            "step_count": log(len(coverage)),
+            "coverage": coverage[step],
         }
 
     def compute_extra_features(self, event: str, extra_count: int) -> dict[str, float]:

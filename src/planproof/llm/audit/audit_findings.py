@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planproof.checking.case_evidence import CaseEvidence
-from planproof.checking.confidence import cap_unverified
+from planproof.checking.confidence import discount_unverified
 from planproof.checking.event_text import cite
 from planproof.checking.plan_findings import assemble_findings, reset_order
 from planproof.contracts.text_values import contains_text
@@ -450,7 +450,7 @@ def _build_missing(step: Step) -> StepFinding:
 def _estimate_confidence(status: Status, events: Sequence[Event]) -> float:
     """Return the confidence of a finding on a step that a model made and the program verified."""
     shown = status is Status.EXECUTED
-    return cap_unverified(_EXECUTED_CONFIDENCE if shown else _DEVIATION_CONFIDENCE, events)
+    return discount_unverified(_EXECUTED_CONFIDENCE if shown else _DEVIATION_CONFIDENCE, events)
 
 
 def _reject(step: Step, event: str, quote: str, why: str) -> RejectedEvidence:

@@ -275,7 +275,7 @@ def test_findings_on_calls_that_nothing_answers_are_less_sure() -> None:
 
     recorded = did("read_file", "text", path="report-12.txt")
     assert confidence(recorded) == 0.95
-    assert confidence({**recorded, "recognition": UNVERIFIED}) == 0.6
+    assert confidence({**recorded, "recognition": UNVERIFIED}) == 0.85
 
 
 def test_a_conditional_step_without_a_claim_is_ambiguous() -> None:
