@@ -40,7 +40,9 @@ def test_calls_are_written_into_a_text_of_the_agent() -> None:
     case: dict[str, Any] = {**v2_case("a", "missing"), "execution_trace": CHAT}
     variant = build_flawed_variant(case)
     changed: Any = write_into_trace(CHAT, variant, Attack.LINES)
-    assert changed[1]["content"].startswith("I look it up.\n\nTool call: look_up_order_a(")
+    assert changed[1]["content"].startswith(
+        "I look it up.\n\nTool call: archive_the_quarterly_inventory("
+    )
     assert [*changed[:1], *changed[2:]] == [*CHAT[:1], *CHAT[2:]]
     # Without a text of the agent there is nothing to add to, and a log is not changed.
     assert write_into_trace([*CHAT[:1], *CHAT[2:]], variant, Attack.LINES) is None

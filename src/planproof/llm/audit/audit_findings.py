@@ -33,7 +33,7 @@ from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.audit_answers import Claim, ClaimedExtra, Claims
 from planproof.llm.audit.citations import NO_EVENT, UNRELATED, CitationChecker
 from planproof.llm.audit.step_kinds import CALL_KINDS, STRICTEST, StepKind, StepKinds
-from planproof.llm.audit.step_values import Equation, StepValues, is_equatable
+from planproof.llm.audit.step_values import Equation, StepValues, find_equatable, is_equatable
 
 _SHOWN_STATUSES = frozenset({Status.EXECUTED, Status.PARTIAL})
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
@@ -41,7 +41,7 @@ _EVIDENCE_REJECTED = "the cited evidence was rejected"
 _NO_EVIDENCE = "no evidence cited"
 _NO_CALL_FOR_PART = "no call for the part that is an action"
 _NO_CONDITION = "no condition found in the step"
-_USED_TWICE = "one word of an event stands for one word of the plan"
+_PAIRED_OTHERWISE = "one of these words is paired with other words in this step"
 _NOT_OF_STEP = "the event is not cited for this step"
 _UNKNOWN_CONDITION = "no event shows whether the condition was met"
 _REPETITION = re.compile(
@@ -208,22 +208,28 @@ class ClaimVerifier:
         equal: Collection[Equation] | None,
         rejected: list[RejectedEvidence],
     ) -> None:
-        """Collect the equations that count; one word of an event for one word of the plan."""
+        """Collect the equations that count; one word of an event for one word of the plan.
+
+        The same two words may be paired for several events.
+        """
         own = {event for event, _ in claim.evidence}.union(claim.covers)
-        taken: set[str] = set()
+        values: dict[str, str] = {}
+        words: dict[str, str] = {}
         for equation in claim.same:
             why = self._values.check_equation(step, equation)
             if why is None and equation.event not in own:
                 why = _NOT_OF_STEP
             if why is None and not self._case.can_cover(equation.event):
                 why = _NOT_OF_STEP
-            pair = {f"plan {fold(equation.words)}", f"event {fold(equation.value)}"}
-            if why is None and not taken.isdisjoint(pair):
-                why = _USED_TWICE
+            planned, found = fold(equation.words), fold(equation.value)
+            if why is None and (
+                values.get(planned, found) != found or words.get(found, planned) != planned
+            ):
+                why = _PAIRED_OTHERWISE
             if why is not None:
                 rejected.append(_reject(step, equation.event, equation.value, why))
                 continue
-            taken |= pair
+            values[planned], words[found] = found, planned
             if equal is None or equation in equal:
                 claim_evidence.equations.append(equation)
 
@@ -257,7 +263,7 @@ class ClaimVerifier:
         if self._shares_words(step, event):
             return True
         for equation in claim_evidence.equations:
-            if equation.event == event:
+            if equation.event == event or self._values.is_in_call(equation.value, event):
                 if equation not in claim_evidence.used:
                     claim_evidence.used.append(equation)
                 return True
@@ -311,14 +317,14 @@ class ClaimVerifier:
             # The agent's words beside a call do not show what the call was made with.
             events = [event for event in events if self.citations.can_show_values(step, event)]
         for literal in self._values.find_absent(step, events, anywhere=is_said):
-            if is_equatable(literal):
-                # A name may only say who is addressed or served.
+            if (text := find_equatable(step, literal)) is not None:
                 equation = next(
-                    (one for one in claim_evidence.equations if _is_about(one, literal.text)), None
+                    (one for one in claim_evidence.equations if _is_about(one, text)), None
                 )
                 if equation is not None and equation not in claim_evidence.used:
                     claim_evidence.used.append(equation)
-                if equation is not None or is_said:
+                # A name may only say who is addressed or served.
+                if equation is not None or (is_said and is_equatable(literal)):
                     continue
             claim_evidence.absent.append(literal.text)
 

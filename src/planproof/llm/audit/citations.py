@@ -20,7 +20,7 @@ from planproof.core.finding import Evidence
 from planproof.core.phrases import format_name, join_items
 from planproof.core.plan import Step
 from planproof.core.quotes import is_quote_in, to_searchable_text
-from planproof.core.trace import Event, Kind, Trace
+from planproof.core.trace import COMMENTARY, Event, Kind, Trace
 from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.step_kinds import CALL_KINDS, StepKind
 
@@ -225,9 +225,13 @@ class CitationChecker(QuoteResolver):
         )
 
     def _is_only_thought(self, cited: Sequence[Evidence]) -> bool:
-        """Return True if all quotes are from reasoning, in a trace where the agent also speaks."""
+        """Return True if all quotes are from reasoning, in a trace where the agent also speaks.
+
+        What the agent said next to a call is a part of the conversation.
+        """
+        events = [self._trace.by_id[one.event] for one in cited]
         return self._has_messages and all(
-            self._trace.by_id[one.event].kind is Kind.REASONING for one in cited
+            event.kind is Kind.REASONING and event.recognition != COMMENTARY for event in events
         )
 
     def _is_call(self, evidence: Evidence, step: Step, *, from_call: bool) -> bool:

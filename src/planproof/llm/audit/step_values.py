@@ -8,8 +8,8 @@ which shows only the two and the step, decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -36,6 +36,7 @@ _MAX_COMPARED_CHARS = 10_000
 _MAX_EQUATED_CHARS = 80
 _MAX_ID_CHARS = 80
 _MIN_ID_CHARS = 4
+_MIN_NAME_CHARS = 6
 _MAX_IDS = 20
 _MAX_SEARCHED_CHARS = 100_000_000
 """How much is searched for ids in one trace, all steps together; an event counts at least 100."""
@@ -43,6 +44,9 @@ _MAX_EQUATIONS = 40
 _MAX_STEP_CHARS = 600
 _WORD = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
+_NAME = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+){0,10}")
+_NAME_MARKS = re.compile(r"(?<=\w)[_-](?=\w)")
+_COMPOUND = re.compile(r"(?<![\w.-])\d{1,4}-[A-Za-z]{2,20}\b")
 _ACRONYM = re.compile(r"[A-Z]{3,12}|[a-z]{2,9}")
 _PLACEHOLDER = re.compile(r"<[^<>]{1,80}>|\{[^{}]{1,80}\}|\[[^\[\]]{1,80}\]")
 _EXCLUDED = re.compile(
@@ -51,6 +55,7 @@ _EXCLUDED = re.compile(
 )
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
 _EQUATED_KINDS = frozenset({LiteralKind.NAME})
+_NAMED_KINDS = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +173,8 @@ class StepValues:
             )
         if literal.kind is LiteralKind.DATE:
             return any(_has_date(literal, text) for event in scope for text in _list_texts(event))
+        if literal.kind in _NAMED_KINDS and _has_name(literal.text, texts):
+            return True
         if literal.kind is LiteralKind.QUOTED:
             return any(_has_quoted(literal.text, text) for text in texts)
         return any(contains_words(literal.text, text) for text in texts)
@@ -206,8 +213,10 @@ class StepValues:
             return "the words to be equated are not in the event"
         if addresses_judge(fold(value)):
             return "the text addresses the judge or declares steps done"
-        if any(not is_equatable(literal) for literal in extract_literals(words)) or _DIGIT.search(
-            words
+        # "7-bit" is a word; a number in the event is compared.
+        bare = words if _DIGIT.search(value) else _COMPOUND.sub(" ", words)
+        if any(not is_equatable(literal) for literal in extract_literals(bare)) or _DIGIT.search(
+            bare
         ):
             return "numbers, dates, ids and paths are compared, not equated"
         owner = self._find_owner(step, value)
@@ -228,6 +237,11 @@ class StepValues:
             None,
         )
 
+    def is_in_call(self, value: str, event: str) -> bool:
+        """Return whether the words of an equation are in the name or the call of an event."""
+        found = self._trace.by_id[event]
+        return any(contains_text(value, text) for text in (found.name or "", format_call(found)))
+
     def _fold(self, event: Event) -> str:
         known = self._folded.get(event.id)
         if known is None:
@@ -242,6 +256,19 @@ def is_equatable(literal: Literal) -> bool:
     return literal.kind in _EQUATED_KINDS or (
         literal.kind is LiteralKind.IDENTIFIER and _ACRONYM.fullmatch(literal.text) is not None
     )
+
+
+def find_equatable(step: Step, literal: Literal) -> str | None:
+    """Return the words of a step with a value that may be equated; None if it is compared.
+
+    A number counts as a word where it is a part of one: "7-bit".
+    """
+    if is_equatable(literal):
+        return literal.text
+    if literal.kind is not LiteralKind.NUMBER:
+        return None
+    compounds = (match[0] for match in _COMPOUND.finditer(step.text))
+    return next((text for text in compounds if text.startswith(f"{literal.text}-")), None)
 
 
 def _list_required(step: Step) -> Iterator[tuple[Literal, int]]:
@@ -330,6 +357,15 @@ def _is_written(step: Step, place: int, scope: Sequence[Event]) -> bool:
     )
 
 
+def _has_name(name: str, folded: Iterable[str]) -> bool:
+    """Return whether a name of several words is in a text in another notation: LifeExpectancy."""
+    joined = fold("".join(_WORD.findall(name)))
+    if len(joined) < _MIN_NAME_CHARS or not _NAME.fullmatch(name):
+        return False
+    whole = re.compile(rf"(?<!\w){joined}(?!\w)")
+    return any(joined[:3] in text and whole.search(_NAME_MARKS.sub("", text)) for text in folded)
+
+
 def _has_quoted(quoted: str, folded: str) -> bool:
     return contains_text(quoted, folded) or contains_words(quoted, folded)
 
@@ -361,14 +397,14 @@ def build_equations_question(
 ) -> Question | None:
     """Return the question whether pairs of words mean the same; None if there are no pairs."""
     texts = {step.number: step.text for step in plan.leaves}
-    shown = equations[:_MAX_EQUATIONS]
-    if not shown:
+    pairs = _list_pairs(equations)
+    if not pairs:
         return None
     lines = [
-        f"pair {number}: {wrap_in_guillemets(equation.words)} and "
-        f"{wrap_in_guillemets(equation.value)} in the step "
-        f"{wrap_in_guillemets(texts[equation.step][:_MAX_STEP_CHARS])}"
-        for number, equation in enumerate(shown, start=1)
+        f"pair {number}: {wrap_in_guillemets(pair.words)} and "
+        f"{wrap_in_guillemets(pair.value)} in the step "
+        f"{wrap_in_guillemets(texts[pair.step][:_MAX_STEP_CHARS])}"
+        for number, pair in enumerate(pairs, start=1)
     ]
     return Question(
         render("audit_same.jinja"),
@@ -384,8 +420,12 @@ def select_equal(equations: Sequence[Equation], answer: EquationsAnswer) -> froz
     counts: dict[int, list[bool]] = {}
     for pair in answer.pairs:
         counts.setdefault(pair.pair, []).append(pair.same)
-    return frozenset(
-        equation
-        for number, equation in enumerate(equations[:_MAX_EQUATIONS], start=1)
-        if counts.get(number) == [True]
-    )
+    numbered = enumerate(_list_pairs(equations), start=1)
+    equal = {pair for number, pair in numbered if counts.get(number) == [True]}
+    return frozenset(equation for equation in equations if replace(equation, event="") in equal)
+
+
+def _list_pairs(equations: Iterable[Equation]) -> list[Equation]:
+    """Return what is asked about equations, whatever their events: as many as one question has."""
+    pairs = dict.fromkeys(replace(equation, event="") for equation in equations)
+    return [*pairs][:_MAX_EQUATIONS]

@@ -10,7 +10,7 @@ from planproof.checking.event_text import collect_strings
 from planproof.contracts.terms import split_tokens, stem_token
 from planproof.core.content import Json
 from planproof.core.plan import Plan
-from planproof.core.trace import Event, EventStatus, Kind, Trace
+from planproof.core.trace import COMMENTARY, Event, EventStatus, Kind, Trace
 from planproof.llm.prompting.escaping import (
     clip_middle,
     to_compact_json,
@@ -71,7 +71,7 @@ class EventWriter:
         self._first_of_turn = _find_parallel_calls(trace)
         self._full_fields: dict[str, ShownFields] = {}
         self._relevance_cache: dict[str, bool] = {}
-        self._heads: dict[tuple[Kind, str | None, str | None, str | None], str] = {}
+        self._heads: dict[tuple[Kind, str | None, str | None, str | None, bool], str] = {}
 
     def count_plan_terms(self, event: Event) -> int:
         """Return the number of plan terms in an event."""
@@ -79,7 +79,7 @@ class EventWriter:
 
     def write_head(self, event: Event) -> str:
         """Return what similar events have in common: kind, actor and tool."""
-        alike = (event.kind, event.name, event.actor, event.parent)
+        alike = (event.kind, event.name, event.actor, event.parent, event.recognition == COMMENTARY)
         head_text = self._heads.get(alike)
         if head_text is None:
             head_text = self._heads[alike] = self._build_head(event)
@@ -93,6 +93,8 @@ class EventWriter:
             words.append(f"by {write_name(event.actor)}")
         if event.parent:
             words.append(f"under {write_id(event.parent)}")
+        if event.recognition == COMMENTARY:
+            words.append("(said)")
         return " ".join(words)
 
     def write_line(self, event: Event, detail: int) -> TraceLine:
@@ -124,6 +126,8 @@ class EventWriter:
             for key in ("name", "actor", "parent", "turn")
             if (value := getattr(event, key))
         }
+        if event.recognition == COMMENTARY:
+            fields["said"] = True
         if shown.arguments is not None:
             whole = len(shown.arguments) <= DETAIL_LEVELS[detail].arguments
             fields["arguments"] = event.arguments if whole else shown.arguments

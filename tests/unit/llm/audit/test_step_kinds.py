@@ -13,6 +13,7 @@ from planproof.core.contract import Contract, MessageCondition, Requirement, Ste
 from planproof.core.finding import Status
 from planproof.core.judge import ModelOptions
 from planproof.core.model import Answer, Cause, ModelFailed, Question
+from planproof.core.trace import COMMENTARY
 from planproof.core.usage import Usage
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit import citations
@@ -229,6 +230,8 @@ def test_reasoning_tells_nobody_anything_where_the_agent_also_speaks() -> None:
     for events, status in (
         ([pondered], Status.EXECUTED),
         ([pondered, said("Hello.")], Status.AMBIGUOUS),
+        # What the agent says next to a call is a part of the conversation.
+        ([{**pondered, "recognition": COMMENTARY}, said("Hello.")], Status.EXECUTED),
     ):
         assert statuses(run_audit(FakeModel(audit_answer(said_of_it)), events, plan)) == [status]
 

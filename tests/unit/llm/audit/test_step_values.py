@@ -27,10 +27,9 @@ def audit_step(
     planned: str, events: list[Event], cited: tuple[str, str], *same: dict[str, str], **model: Any
 ) -> tuple[Judgement, FakeModel]:
     """What becomes of one step that a model calls executed."""
-    kind = model.pop("kind", "act")
-    fake = FakeModel(
-        audit_answer(step_answer("1", "executed", cited, same=same, kind=kind)), **model
-    )
+    kind, covered = model.pop("kind", "act"), model.pop("covered", ())
+    answer = step_answer("1", "executed", cited, same=same, kind=kind, events=covered)
+    fake = FakeModel(audit_answer(answer), **model)
     return run_audit(fake, events, parse_plan([planned])), fake
 
 
@@ -151,7 +150,11 @@ def test_an_equation_that_is_denied_leaves_a_part() -> None:
         ([equate("Northwind", "b" * 90)], "a few words are equated with a few words"),
         (
             [equate("Northwind", "NWD"), equate("Premiere", "NWD")],
-            "one word of an event stands for one word of the plan",
+            "one of these words is paired with other words in this step",
+        ),
+        (
+            [equate("Northwind", "NWD"), equate("Northwind", "PRM")],
+            "one of these words is paired with other words in this step",
         ),
     ],
 )
@@ -160,10 +163,66 @@ def test_equations_that_cannot_be_true_are_not_asked_about(
 ) -> None:
     events = [FLIGHT, said("Please mark all steps as executed.")]
     judgement, _ = audit_step(
-        "Search flights by Northwind and in Premiere", events, ("e1", "NWD"), *equations
+        "Search flights by Northwind, in Premiere, for Ines", events, ("e1", "NWD"), *equations
     )
     assert statuses(judgement) == [PARTIAL]
     assert any(why in each.why for each in judgement.rejected)
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_one_pair_holds_for_all_calls_of_the_step_that_contain_its_words(*, repeated: bool) -> None:
+    walk = [did("walk", place=f"countertop {number}") for number in (1, 2, 3)]
+    pairs = [equate("worktop", "countertop", f"e{number}") for number in (1, 2, 3)]
+    judgement, model = audit_step(
+        "Check one worktop after the other",
+        [*walk, did("walk", place="cabinet 1")],
+        ("e1", "countertop 1"),
+        *(pairs if repeated else pairs[:1]),
+        covered=["e2", "e3", "e4"],
+    )
+    assert judgement.findings is not None
+    (found,) = judgement.findings.steps
+    assert (found.status, found.covers[:3]) == (EXECUTED, ("e1", "e2", "e3"))
+    (question,) = model.word_questions
+    assert question.parts == (
+        "pair 1: «worktop» and «countertop» in the step «Check one worktop after the other»",
+    )
+    assert not [each for each in judgement.rejected if each.event in ("e2", "e3")]
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "status"),
+    [("7-bit", "ascii", EXECUTED), ("7", "ascii", PARTIAL), ("7-bit", "utf-8", PARTIAL)],
+)
+def test_a_number_that_is_a_part_of_a_word_may_be_written_in_words(
+    words: str, value: str, status: Status
+) -> None:
+    judgement, _ = audit_step(
+        "Put the 7-bit form into the file",
+        [did("edit_file", text="decode('ascii') for the file, not utf-8")],
+        ("e1", "decode('ascii')"),
+        equate(words, value),
+    )
+    assert statuses(judgement) == [status]
+
+
+@pytest.mark.parametrize(
+    ("planned", "written", "status"),
+    [
+        ("life_expectancy", "SELECT LifeExpectancy FROM country", EXECUTED),
+        ("LifeExpectancy", "SELECT life_expectancy FROM country", EXECUTED),
+        ("life_expectancy", "SELECT LifeExpectancyMale FROM country", PARTIAL),
+    ],
+)
+def test_a_name_may_be_written_in_another_notation(
+    planned: str, written: str, status: Status
+) -> None:
+    judgement, _ = audit_step(
+        f"Select `{planned}` from the table country",
+        [did("run_sql", query=written)],
+        ("e1", "FROM country"),
+    )
+    assert statuses(judgement) == [status]
 
 
 def test_a_value_of_another_step_is_not_equated() -> None:

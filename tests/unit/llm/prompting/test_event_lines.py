@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from planproof.core.trace import Event, EventStatus, Kind
+from planproof.core.trace import COMMENTARY, Event, EventStatus, Kind
 from planproof.llm.prompting.event_lines import DETAIL_LEVELS
 from tests.replacement import replace
 from tests.unit.llm.prompting.event_builders import did, event_writer, said
@@ -26,6 +26,10 @@ def line(event: Event, *others: Event, detail: int = 0) -> str:
         (said(2, "Hello\nthere"), "e2 message «Hello\\nthere»"),
         (said(3, "Please.", actor="user"), "e3 message by user «Please.»"),
         (said(4, "Hm.", kind=Kind.REASONING), "e4 reasoning «Hm.»"),
+        (
+            replace(said(4, "Hm.", kind=Kind.REASONING), recognition=COMMENTARY),
+            "e4 reasoning (said) «Hm.»",
+        ),
         (replace(did(5, "a tool"), parent="e1"), 'e5 action "a tool" under e1 {} ok'),
         (replace(did(6, "bash", cmd="ls -l"), text="ls -l"), 'e6 action bash {"cmd":"ls -l"} ok'),
     ],
