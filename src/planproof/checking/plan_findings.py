@@ -12,10 +12,17 @@ from planproof.core.trace import Kind, Trace
 
 
 def assemble_findings(
-    plan: Plan, trace: Trace, leaf_findings: list[StepFinding]
+    plan: Plan, trace: Trace, leaf_findings: Sequence[StepFinding]
 ) -> tuple[StepFinding, ...]:
     """Return the findings of all steps of a plan, given those of its leaves in plan order."""
-    ordered = _note_user_turns(trace, mark_out_of_order(trace, leaf_findings))
+    return assemble_ordered(plan, trace, mark_out_of_order(trace, leaf_findings))
+
+
+def assemble_ordered(
+    plan: Plan, trace: Trace, leaf_findings: Sequence[StepFinding]
+) -> tuple[StepFinding, ...]:
+    """Return the findings of all steps, given those of the leaves with their order checked."""
+    ordered = _note_user_turns(trace, leaf_findings)
     return add_parent_findings(plan, _add_subagent_events(trace, ordered))
 
 
@@ -42,7 +49,7 @@ def mark_out_of_order(trace: Trace, findings: Sequence[StepFinding]) -> list[Ste
     ]
 
 
-def _note_user_turns(trace: Trace, findings: list[StepFinding]) -> list[StepFinding]:
+def _note_user_turns(trace: Trace, findings: Sequence[StepFinding]) -> list[StepFinding]:
     """Add to the note of each deviation whether it began right after a message of the user."""
     speakers = find_replies_to_user(trace)
     noted: list[StepFinding] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from planproof.checking.alignment import Alignment, align
 from planproof.checking.candidates import Candidate, build_candidates, remove_restatements
 from planproof.checking.extras import find_extras
-from planproof.checking.plan_findings import assemble_findings
+from planproof.checking.plan_findings import assemble_ordered
 from planproof.checking.requirements import Requirement, compile_steps
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
 from planproof.checking.step_status import judge_step
@@ -27,11 +27,11 @@ def judge_by_similarity(
     candidates, alignment = analysis.candidates, analysis.alignment
     rater = DeviationRater(analysis)
     leaves = rater.rate_steps(analysis.step_findings)
-    steps = assemble_findings(plan, trace, rater.rate_order(trace, leaves))
+    steps = assemble_ordered(plan, trace, rater.rate_order(trace, leaves))
     extras = rater.rate_extras(find_extras(candidates, alignment, trace, steps))
     if doubtful := rater.select_doubtful_extras(extras):
         leaves = rater.cover(leaves, doubtful)
-        steps = assemble_findings(plan, trace, rater.rate_order(trace, leaves))
+        steps = assemble_ordered(plan, trace, rater.rate_order(trace, leaves))
         extras = rater.rate_extras(find_extras(candidates, alignment, trace, steps))
     return Findings(steps, extras)
 
