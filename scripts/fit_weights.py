@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from planproof.checking.similarity_analysis import analyze
 from planproof.checking.withdrawal import DeviationRater
 from planproof.core.content import Content
 from planproof.core.finding import Severity, Status
+from planproof.core.plan import Plan
 from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_given_plan
@@ -39,6 +40,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.scoring import compute_score
 from scripts.bench import load_labelled_cases, load_scorer, load_v2_cases
+from scripts.parallel_verdicts import Record
 from scripts.reliability import SURE, Rated, measure_reliability
 from scripts.weight_fitting import StepEventPairs, fit_correctness, predict_correctness
 
@@ -124,18 +126,25 @@ def _write(stored: dict[str, Any]) -> None:
     print(f"{WEIGHTS_FILE} written")
 
 
-def _judge_train() -> Iterator[Sample]:
-    """Judge the cases whose label says which findings are right; a shared trace is read once."""
-    scorer, vocabulary = load_scorer(), Vocabulary()
+def _read_cases(
+    cases: Iterable[Record], vocabulary: Vocabulary
+) -> Iterator[tuple[Record, Plan, Trace]]:
+    """Read the plan and the trace of each case; a shared trace is read once."""
     traces: dict[str, Trace] = {}
-    for case in load_v2_cases("train"):
-        kind, label = case["label"]["kind"], case["label"]
-        if kind not in _FOLLOWED | _STEP_FLAWS | {"extra"}:
-            continue
+    for case in cases:
         if case["base"] not in traces:
             source = Source.from_value(case["execution_trace"], name=case["id"])
             traces[case["base"]] = read_trace(source, vocabulary=vocabulary)
-        plan, trace = parse_given_plan(case["agent_plan"]), traces[case["base"]]
+        yield case, parse_given_plan(case["agent_plan"]), traces[case["base"]]
+
+
+def _judge_train() -> Iterator[Sample]:
+    """Judge the cases whose label says which findings are right."""
+    scorer, vocabulary = load_scorer(), Vocabulary()
+    for case, plan, trace in _read_cases(load_v2_cases("train"), vocabulary):
+        kind, label = case["label"]["kind"], case["label"]
+        if kind not in _FOLLOWED | _STEP_FLAWS | {"extra"}:
+            continue
         analysis = analyze(plan, trace, vocabulary)
         rater = DeviationRater(analysis)
         findings = analysis.step_findings
@@ -166,15 +175,10 @@ def _judge_train() -> Iterator[Sample]:
 def _judge_order() -> Iterator[Sample]:
     """Judge the order of the cases whose label says which steps were exchanged, if any."""
     vocabulary = Vocabulary()
-    traces: dict[str, Trace] = {}
-    for case in load_v2_cases("train"):
+    for case, plan, trace in _read_cases(load_v2_cases("train"), vocabulary):
         label = case["label"]
         if label["kind"] == "shuffled":
             continue
-        if case["base"] not in traces:
-            source = Source.from_value(case["execution_trace"], name=case["id"])
-            traces[case["base"]] = read_trace(source, vocabulary=vocabulary)
-        plan, trace = parse_given_plan(case["agent_plan"]), traces[case["base"]]
         analysis = analyze(plan, trace, vocabulary)
         rater = DeviationRater(analysis)
         marked = rater.rate_order(trace, rater.rate_steps(analysis.step_findings))
@@ -187,16 +191,11 @@ def _judge_order() -> Iterator[Sample]:
 
 def _judge_levels(split: str) -> list[Sample]:
     """Judge all cases, and compare whether they pass with whether the plan was followed."""
-    judge, traces = Rules(Vocabulary()), dict[str, Trace]()
-    cases = load_v2_cases(split)
+    judge, cases = Rules(Vocabulary()), load_v2_cases(split)
     followed = sum(case["label"]["kind"] in _FOLLOWED for case in cases)
     samples: list[Sample] = []
-    for case in cases:
-        if case["base"] not in traces:
-            source = Source.from_value(case["execution_trace"], name=case["id"])
-            traces[case["base"]] = read_trace(source, vocabulary=judge.vocabulary)
-        plan = parse_given_plan(case["agent_plan"])
-        findings = judge.judge(Content(""), plan, traces[case["base"]])
+    for case, plan, trace in _read_cases(cases, judge.vocabulary):
+        findings = judge.judge(Content(""), plan, trace)
         side = "passing" if compute_score(findings) >= LOWEST_PASSING else "failing"
         is_followed = case["label"]["kind"] in _FOLLOWED
         alike = followed if is_followed else len(cases) - followed
@@ -246,11 +245,13 @@ def _print_figures(name: str, predicted: list[float], samples: list[Sample]) -> 
             for confidence, sample in zip(predicted, samples, strict=True)
         ]
     )
+    right, error, high, auroc = (
+        "-" if value is None else f"{value:.3f}"
+        for value in (found.right, found.calibration_error, found.right_of_sure, found.auroc)
+    )
     print(
-        f"{name:14} {found.number:6}, {found.right or 0:.2f} right,"
-        f" calibration error {found.calibration_error or 0:.3f},"
-        f" confidence >= {SURE}: {found.sure}, {found.right_of_sure or 0:.2f} right,"
-        f" AUROC {found.auroc or 0:.2f}"
+        f"{name:14} {found.number:6}, {right} right, calibration error {error},"
+        f" confidence >= {SURE}: {found.sure}, {high} right, AUROC {auroc}"
     )
 
 
