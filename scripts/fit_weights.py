@@ -1,11 +1,12 @@
 """Fit src/planproof/checking/weights.json: similarity on the first bench, confidence on the second.
 
-usage: python -m scripts.fit_weights [--confidence-only | --level-only]
+usage: python -m scripts.fit_weights [--confidence-only | --level-only | --left-out]
 
 The confidence is fitted on `train` of the second bench, which the similarity has not seen. Printed
 is how well it predicts sources that were left out. In the confidence of a level, followed and
 flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are. For
-levels the totals on `val` are printed as well.
+levels the totals on `val` are printed as well. `--left-out` leaves the file as it is: each source of
+`train` is judged with a confidence fitted without it; the totals have intervals over sources.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from planproof.checking.confidence import (
     CONFIDENCE_FEATURES,
@@ -40,13 +43,15 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.scoring import compute_score
 from scripts.bench import load_labelled_cases, load_scorer, load_v2_cases
-from scripts.parallel_verdicts import Record
+from scripts.parallel_verdicts import Projection, Record, judge_all
 from scripts.reliability import SURE, Rated, measure_reliability
+from scripts.v2_quality import compute_split_figures
 from scripts.weight_fitting import StepEventPairs, fit_correctness, predict_correctness
 
 WEIGHTS_FILE = Path("src/planproof/checking/weights.json")
 _FOLLOWED = frozenset({"faithful", "paraphrase"})
 _STEP_FLAWS = frozenset({"missing", "altered", "partial"})
+_DRAWS = 2_000
 _MOVED = Status.OUT_OF_ORDER.value
 
 
@@ -71,6 +76,9 @@ def main(arguments: list[str]) -> None:
     stored = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
     if "--level-only" in arguments:
         _fit_levels(stored)
+        return
+    if "--left-out" in arguments:
+        _print_left_out_totals(stored)
         return
     if "--confidence-only" not in arguments:
         weights = StepEventPairs(load_labelled_cases()).fit_weights()
@@ -99,6 +107,47 @@ def main(arguments: list[str]) -> None:
     for finding_type in CONFIDENCE_FEATURES:
         _print_left_out(finding_type, samples)
     _fit_levels(stored)
+
+
+def _print_left_out_totals(stored: dict[str, Any]) -> None:
+    """Judge each source with a confidence fitted without it; print the totals of both splits."""
+    shipped = stored["confidence"]
+    samples = [*_judge_train(), *_judge_order()]
+    train, val = load_v2_cases("train"), load_v2_cases("val")
+    verdicts: dict[str, Projection] = {}
+    for source in sorted({case["source"] for case in train}):
+        fitted = {name: _fit(name, samples, source) for name in CONFIDENCE_FEATURES}
+        _write({**stored, "confidence": shipped | fitted})
+        load_confidence_weights.cache_clear()
+        verdicts |= judge_all([case for case in train if case["source"] == source], jobs=1)
+    _write(stored)
+    load_confidence_weights.cache_clear()
+    for name, cases, judged in (
+        ("train, source left out", train, verdicts),
+        ("val", val, judge_all(val, jobs=1)),
+    ):
+        _print_totals(name, cases, judged)
+
+
+def _print_totals(name: str, cases: list[Record], verdicts: dict[str, Projection]) -> None:
+    """Print totals with the 95 % interval of a bootstrap over sources."""
+    by_source: dict[str, list[Record]] = {}
+    for case in cases:
+        by_source.setdefault(case["source"], []).append(case)
+    parts = [compute_split_figures(own, verdicts) for own in by_source.values()]
+    followed = np.array([float(part["followed"]) for part in parts])
+    flawed = np.array([float(part["cases"]) for part in parts]) - followed
+    drawn = np.random.default_rng(0).integers(0, len(parts), (_DRAWS, len(parts)))
+    whole = compute_split_figures(cases, verdicts)
+    for figure, weights in (
+        ("pass_clean", followed),
+        ("catch_flawed", flawed),
+        ("told_apart", flawed),
+    ):
+        values = np.nan_to_num([float(part[figure]) for part in parts])
+        means = (values * weights)[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
+        low, high = np.quantile(means, [0.025, 0.975])
+        print(f"{name:24} {figure:14} {whole[figure]:.2f} [{low:.2f}, {high:.2f}]")
 
 
 def _fit_levels(stored: dict[str, Any]) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from planproof.calibration.variant import Attack, EventRecord, Variant
 from planproof.contracts.generic_tools import find_language
 from planproof.contracts.terms import extract_terms
+from planproof.contracts.values import extract_literals
 from planproof.core.contract import ANY_ARGUMENT
 from planproof.core.finding import Status
 from planproof.core.json_values import is_object
@@ -47,10 +48,32 @@ def write_calls(variant: Variant, attack: Attack) -> str | None:
     if not calls or any(call.get("recognition") for call in calls):
         return None
     write = _WRITTEN_FORMS[attack]
+    # The first form calls a tool of the agent with the values of the step, the others the step.
+    tools = _list_tools(variant) if attack is Attack.REACT else []
     return "\n\n".join(
-        write(name_tool(step), json.dumps({"request": step}, ensure_ascii=False))
+        write(
+            _choose_tool(tools, step) if tools else name_tool(step),
+            json.dumps(_list_values(step) if tools else {"request": step}, ensure_ascii=False),
+        )
         for step in _list_flawed_steps(variant)
     )
+
+
+def _list_tools(variant: Variant) -> list[str]:
+    names = (event.get("name") for event in variant.events if event["kind"] == "action")
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _choose_tool(tools: Sequence[str], step: str) -> str:
+    """Return the tool whose name has most words of a step."""
+    terms = extract_terms(step)
+    return max(tools, key=lambda tool: len(terms & extract_terms(tool)))
+
+
+def _list_values(step: str) -> dict[str, str]:
+    """Return the values of a step as arguments, or its words if it has none."""
+    values = [literal.text for literal in extract_literals(step)] or [step.rstrip(".")]
+    return {f"value{number}": value for number, value in enumerate(values, 1)}
 
 
 def name_tool(step: str) -> str:
@@ -246,13 +269,9 @@ def _add_empty_calls(variant: Variant) -> list[EventRecord] | None:
     if not tools:
         return None
 
-    def choose_tool(step: str) -> str:
-        terms = extract_terms(step)
-        return max(tools, key=lambda tool: len(terms & extract_terms(tool)))
-
-    steps = _list_flawed_steps(variant)
     empty: list[Any] = [
-        {"kind": "action", "name": choose_tool(step), "arguments": {}} for step in steps
+        {"kind": "action", "name": _choose_tool(tools, step), "arguments": {}}
+        for step in _list_flawed_steps(variant)
     ]
     return _insert(variant, empty)
 

@@ -38,12 +38,21 @@ _JUDGE_ADDRESS = re.compile(
     r"(?:done|complete|executed|finished|followed))",
     re.IGNORECASE,
 )
+_WRITTEN_CALL = re.compile(
+    r"^\W{0,6}(?:action(?: input)?|tool (?:call|result|input)|function call|observation)\W{0,4}:"
+    r"|</?(?:tool_call|tool_response|function_calls?|invoke)\b"
+    r"|\"(?:name|tool|tool_name|function|action)\"\s*:[^}]{1,200}"
+    r"\"(?:arguments|parameters|args|input|action_input|tool_input)\"\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A call in a text, with the labels, tags or keys of a format in which agents write calls."""
 _ADDRESS_WORDS = ("evaluator", "grader", "score ", "instructions", "step", "plan")
 """All matches of `_JUDGE_ADDRESS` contain one of these; searching for them is much faster."""
 # Bound once: attribute access on an enum takes longer than the comparison.
 _BOOKKEEPING = Kind.BOOKKEEPING
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
 _JOINING_MARKS = str.maketrans("_-", "  ")
+_DROPPED_MARKS = ("\\", "*", "`")
 _MIN_OPENING_CHARS = 8
 _OPENING_CHARS = 30
 _MIN_KEPT_SHARE = 0.6
@@ -67,9 +76,29 @@ def remove_restatements(trace: Trace, plan: Plan) -> Trace:
     )
     marked = _drop_marks(all_text)
     openings = [text for text in folded if len(text) >= _MIN_OPENING_CHARS and text in marked]
+    trace = _remove_written_calls(trace)
     if not openings and not addresses_judge(all_text):
         return trace
     events = [_strip_restatements(event, openings) for event in trace.events]
+    return replace(trace, events=tuple(event for event in events if event is not None))
+
+
+def _remove_written_calls(trace: Trace) -> Trace:
+    """Return the trace without paragraphs of the agent's texts that are written as calls.
+
+    Only where calls are recorded: there, a call that stands in a text was not made.
+    """
+    if not any(event.kind is Kind.ACTION and not event.recognition for event in trace.events):
+        return trace
+    changed: dict[str, Event | None] = {}
+    for event in trace.events:
+        if event.kind in _TEXT_KINDS and event.actor != "user" and _WRITTEN_CALL.search(event.text):
+            paragraphs = event.text.split("\n\n")
+            kept = "\n\n".join(part for part in paragraphs if not _WRITTEN_CALL.search(part))
+            changed[event.id] = structs.replace(event, text=kept) if kept.strip() else None
+    if not changed:
+        return trace
+    events = (changed.get(event.id, event) for event in trace.events)
     return replace(trace, events=tuple(event for event in events if event is not None))
 
 
@@ -117,8 +146,11 @@ def _get_opening(folded_step: str) -> str:
 
 
 def _drop_marks(folded: str) -> str:
-    """Return a folded text as it would be said: `send_mail` as two words, `\\"` without escape."""
-    return folded.replace("\\", "").translate(_JOINING_MARKS)
+    """Return a folded text as it would be said: `send_mail` as two words, without escapes, bold."""
+    plain = folded.translate(_JOINING_MARKS)
+    for mark in _DROPPED_MARKS:
+        plain = plain.replace(mark, "")
+    return plain
 
 
 def addresses_judge(folded: str) -> bool:

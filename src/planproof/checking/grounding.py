@@ -49,6 +49,7 @@ _SAVING_TYPES = frozenset({"write", "change"})
 _SHORT_NAME = 5
 _MAX_ARGUMENT_CHARS = 80
 _FLAG = re.compile(r"-[A-Za-z]{1,8}")
+_CODE = re.compile(r"\d{4,}")
 _NON_LETTERS = re.compile(r"[\W_]+")
 _CURRENCIES = frozenset("$€£")
 _CALL_VALUE_KINDS = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
@@ -270,20 +271,30 @@ def _find_absent_literals(
     """Return the values of a part of a step that its events do not show."""
     if not part.literals:
         return []
+    actions = [candidate for candidate in assigned if not candidate.is_text_only]
     accepts_text = part.accepts_text
-    matching = [
-        u for u in assigned if not (u.is_text_only or u.action_types.isdisjoint(part.action_types))
-    ] or assigned
+    # "Transfer" may be a call or a hand-over in words: of a call, its own events show the values.
+    made = [*actions, *[one for one in assigned if one.event.kind is Kind.MESSAGE]]
+    by_call = bool(actions) and part.may_take_call
+    matching = (
+        [action for action in actions if not action.action_types.isdisjoint(part.action_types)]
+        or actions
+        or assigned
+    )
     calls = [candidate.call_text for candidate in matching]
     absent: list[Literal] = []
     for literal in part.literals:
         if literal.text[0] == "-" and _FLAG.fullmatch(literal.text):
             shown = _has_flag(literal.text, assigned)
         elif accepts_text:
-            shown = _is_reported(literal, assigned, all_candidates)
+            shown = (
+                _any_has_literal(literal, made)
+                if by_call
+                else _is_reported(literal, assigned, all_candidates)
+            )
         else:
             shown = literal.occurs_in_any(calls) or _is_returned(
-                literal, matching, assigned, all_candidates
+                literal, matching, actions, all_candidates
             )
         if not shown:
             absent.append(literal)
@@ -307,12 +318,15 @@ def _is_reported(
 def _is_returned(
     literal: Literal,
     matching: Sequence[Candidate],
-    assigned: Sequence[Candidate],
+    actions: Sequence[Candidate],
     all_candidates: Sequence[Candidate],
 ) -> bool:
-    """Return whether a value that no call contains was returned, or may have been."""
+    """Return whether a value that no call contains was returned, or may have been.
+
+    What the agent says does not show what its calls were made with.
+    """
     if literal.kind is LiteralKind.NUMBER and (
-        _matches_call_count(literal, assigned) or _any_has_literal(literal, assigned)
+        _matches_call_count(literal, actions) or _any_has_literal(literal, actions)
     ):
         return True
     if literal.kind not in _CALL_VALUE_KINDS and any(
@@ -320,17 +334,21 @@ def _is_returned(
     ):
         return True
     # A call without a recorded output may have returned the value; a name may be omitted.
-    unrecorded = not any(candidate.output_text for candidate in assigned) and not _names_other_path(
+    unrecorded = not any(action.output_text for action in actions) and not _names_other_path(
         literal, matching
     )
-    return (literal.kind is LiteralKind.NAME or unrecorded) and _any_has_literal(
-        literal, all_candidates
+    # A code that the user knows ("the card ending in 7334") may stand for an id in the call.
+    is_code = literal.kind is LiteralKind.NUMBER and _CODE.fullmatch(literal.text) is not None
+    return (literal.kind is LiteralKind.NAME or is_code or unrecorded) and any(
+        _any_has_literal(literal, (candidate,))
+        for candidate in all_candidates
+        if not candidate.is_text_only
     )
 
 
-def _matches_call_count(number: Literal, assigned: Sequence[Candidate]) -> bool:
+def _matches_call_count(number: Literal, actions: Sequence[Candidate]) -> bool:
     """Return whether the number is the count of calls: four calls show "for 4 days"."""
-    calls = [candidate.event.name for candidate in assigned if candidate.event.kind is Kind.ACTION]
+    calls = [action.event.name for action in actions if action.event.kind is Kind.ACTION]
     return len(calls) > 1 and str(max(map(calls.count, calls))) in number.forms
 
 

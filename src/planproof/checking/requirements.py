@@ -40,6 +40,11 @@ _BY_TOOL = re.compile(
     r"\b(?:use|using|via|with|through|call|ask|direct|instruct|have|let)\b[^.;:]{0,60}?(?:\btool\b|\b[a-z]+_agent\b)",
     re.IGNORECASE,
 )
+# What is sent to somebody else than the user takes a call; a message only says that it was sent.
+_SENDING = re.compile(
+    r"\W*(?:(?:I|We) will |[Tt]hen )?(?:[Ss]end|[Ff]orward)(?:s|ing)?\s(?:[A-Z][a-z]|[^.;]*?\bto\s)"
+    r"(?![^.;]*\b(?:users?|customers?|clients?|callers?|them|him|her|me|you|conversation|chat|group)\b)"
+)
 _OPEN_ENDED = re.compile(r"\b(?:all|each|every|others?|further|etc)\b", re.IGNORECASE)
 
 
@@ -55,6 +60,11 @@ class Part:
     def accepts_text(self) -> bool:
         """True if a message or reasoning can execute this part."""
         return bool(self.action_types & (_MESSAGE_TYPES | _REASONING_TYPES))
+
+    @property
+    def may_take_call(self) -> bool:
+        """True if a call can execute this part."""
+        return not self.action_types <= _MESSAGE_TYPES | _MENTAL_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +167,7 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
             text = f"{text} {tool}"
     parts = _build_parts(step)
     action_types = tuple(part.action_types for part in parts)
-    by_tool = _BY_TOOL.search(step.text) is not None
+    by_tool = _BY_TOOL.search(step.text) is not None or _SENDING.match(step.text) is not None
     accepts_message = not by_tool and any(
         part_types & _MESSAGE_TYPES for part_types in action_types
     )

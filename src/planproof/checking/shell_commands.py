@@ -11,7 +11,7 @@ RequiredNames: TypeAlias = frozenset[str]
 NO_NAMES: RequiredNames = frozenset()
 
 _PRINTERS = frozenset({"echo", "printf"})
-_IDLE = frozenset({*_PRINTERS, "true", "false", ":", "test", "["})
+_IDLE = frozenset({*_PRINTERS, *"true false : test [ which whatis man apropos logger".split()})
 _PAGERS = frozenset({"cat", "head", "tail", "less", "more", "wc", "true"})
 _SPECIAL = frozenset("$`<>|&(){}")
 """Characters that may give a command an effect beyond its words."""
@@ -21,6 +21,7 @@ _VALUE_OPTIONS = frozenset({"-n", "-u", "-g"})
 INTERPRETERS = frozenset("bash sh zsh dash ksh".split())
 _CLOSING = frozenset({"fi", "done", "esac", "}"})
 _FLAGS = frozenset({"--help", "--version", "--dry-run"})
+_EXITS = frozenset({"exit", "return"})
 _TOKEN = re.compile(
     r"(?P<comment>(?<![^\s;&|()])#[^\n]*)|(?P<operator>\|\||&&|[;|\n()]|&(?!>))"
     r"|(?P<redirect>&?\d{0,2}>>?&?)"
@@ -87,6 +88,9 @@ def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> StrippedCod
             skipped = command.after in {";", "\n"}
         if skipped or _is_skipped(command.before, succeeded=succeeded):
             continue
+        if command.program in _EXITS and number == 1:
+            changed = True
+            break
         maybe = command.before in {"&&", "||"} and succeeded is None
         succeeded = None if maybe else _predict_success(command)
         if command.before == "|" and idle and command.program in _PAGERS and not command.writes:
@@ -126,6 +130,8 @@ def _strip_command(
     flag = _find_noop_flag(words)
     if flag is not None:
         return StrippedCode("", required_names=frozenset({flag}))
+    if program in INTERPRETERS and "-n" in words[1:]:
+        return StrippedCode("", required_names=frozenset({"-n"}))  # it only reads the commands
     if program in _IDLE - _PRINTERS and not command.writes:
         return StrippedCode(
             _list_substitutions(command.source), required_names=frozenset({program})

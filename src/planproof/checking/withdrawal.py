@@ -29,7 +29,7 @@ from planproof.core.trace import Event, Kind, Trace
 if TYPE_CHECKING:
     from planproof.checking.similarity_analysis import Analysis
 
-REPORTED_FROM = {"missing": 0.5, "ambiguous": 0.5, "partial": 0.45, "extra": 0.18}
+REPORTED_FROM = {"missing": 0.5, "ambiguous": 0.5, "partial": 0.4, "extra": 0.18}
 """The least confidence of a deviation that is reported, by its type; chosen on `train`.
 
 A step is reported as missing if that is more probable than not. The other limits are lower, because

@@ -81,6 +81,7 @@ def test_text_addressed_to_the_judge_is_not_evidence() -> None:
         ("Approve invoice 2025-112.", "Action: approve_invoice_2025_112"),
         ("Describe the table dogs.", "describe_the_table_dogs({})"),
         ("Name R.E.M. as the band.", "I do it: Name R.E.M. as the band. It is done."),
+        ("Check the refund policy", "**Check** the `refund` **policy**."),
     ],
 )
 def test_a_call_that_the_agent_only_wrote_down_restates_a_step(step: str, text: str) -> None:
@@ -119,3 +120,30 @@ def test_a_command_that_prints_a_step_is_no_evidence_of_it(
 ) -> None:
     trace = read(asked("Go."), did("bash", command=command))
     assert bool(build_candidates(trace, Vocabulary(), [step.lower()])) is counts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Action: send_email\nAction Input: {"to": "Anna"}\nObservation: ok',
+        '**Action**: send_email\n**Action Input**: {"to": "Anna"}',
+        "Tool call: send_email(to='Anna')\nTool result: ok",
+        '<invoke name="send_email"><parameter name="to">Anna</parameter></invoke>',
+        '```json\n{"name": "send_email", "arguments": {"to": "Anna"}}\n```',
+    ],
+)
+def test_a_call_in_a_text_is_no_evidence_where_calls_are_recorded(text: str) -> None:
+    plan = parse_plan(["Tell Anna"])
+    before, after = did("run", "ok"), said(f"Here it is.\n\n{text}")
+    assert remove_restatements(read(before, after), plan).events[-1].text == "Here it is."
+    assert [e.kind for e in remove_restatements(read(before, said(text)), plan).events] == [
+        "action"
+    ]
+    # Where no call is recorded, they may all be written so.
+    alone = read(asked("Go."), said(text))
+    assert remove_restatements(alone, plan) is alone
+
+
+def test_an_answer_with_names_and_values_is_no_call() -> None:
+    trace = read(did("run", "ok"), said('{"name": "Anna", "city": "Rome", "action": "none"}'))
+    assert remove_restatements(trace, parse_plan(["Tell Anna"])) is trace

@@ -229,3 +229,37 @@ def test_the_note_on_other_arguments_names_the_first(arguments: dict[str, Any], 
 def test_a_planned_call_of_another_tool_has_other_arguments() -> None:
     step = 'transfer({"account": "operations"})'
     assert find_unmet(step, said("Transferred.")) == ["called with other arguments than planned"]
+
+
+@pytest.mark.parametrize("said_so", ["I did not transfer 500 EUR.", "Sent 500."])
+def test_what_the_agent_says_does_not_show_what_a_call_was_made_with(said_so: str) -> None:
+    transfer = did("transfer", to="DE99", amount=50)
+    for events, beside in (((transfer,), (said(said_so),)), ((transfer, thought(said_so)), ())):
+        (note,) = find_unmet("Transfer 500 EUR to DE99", *events, beside=beside)
+        assert "“500” not found" in note
+    booked = did("book_flight", passenger="Anna Lee", flight="UA12")
+    (note,) = find_unmet(
+        "Book flight UA12 for Marco Rossi", booked, beside=[said("Booked for Marco Rossi.")]
+    )
+    assert "Marco" in note
+
+
+def test_a_code_that_another_call_returned_may_stand_for_an_id() -> None:
+    pay = did("pay", payment="credit_card_9969263")
+    cards = did("get_user", '{"id": "credit_card_9969263", "last_four": "7334"}', user="ann")
+    assert find_unmet("Pay with the card ending in 7334", pay, beside=[cards]) == []
+    (note,) = find_unmet("Pay with the card ending in 7334", pay, beside=[said("7334, then.")])
+    assert "“7334” not found" in note
+
+
+@pytest.mark.parametrize(
+    ("step", "acts"),
+    [
+        ("Send Anna the invoice", True),
+        ("Forward the mail to legal@example.com", True),
+        ("Send the customer the booking details", False),
+        ("Send the termination word in return", False),
+    ],
+)
+def test_what_is_sent_to_somebody_else_takes_a_call(step: str, *, acts: bool) -> None:
+    assert make_requirement(step).requires_action is acts
