@@ -5,8 +5,8 @@ usage: python -m scripts.fit_weights [--confidence-only | --level-only | --left-
 The confidence is fitted on `train` of the second bench, which the similarity has not seen. Printed
 is how well it predicts sources that were left out. In the confidence of a level, followed and
 flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are. For
-levels the totals on `val` are printed as well. `--left-out` leaves the file as it is: each source of
-`train` is judged with a confidence fitted without it; the totals have intervals over sources.
+levels the totals on `val` are printed as well. `--left-out` leaves the file as it is: each source
+of `train` is judged with a confidence fitted without it; the totals have intervals over sources.
 """
 
 from __future__ import annotations

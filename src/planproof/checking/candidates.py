@@ -86,7 +86,7 @@ def remove_restatements(trace: Trace, plan: Plan) -> Trace:
 def _remove_written_calls(trace: Trace) -> Trace:
     """Return the trace without paragraphs of the agent's texts that are written as calls.
 
-    Only where calls are recorded: there, a call that stands in a text was not made.
+    Only where calls are recorded: there, a call in a text was not made.
     """
     if not any(event.kind is Kind.ACTION and not event.recognition for event in trace.events):
         return trace
