@@ -34,7 +34,7 @@ _LONG_TRACE = 100
 """Events. A shorter trace is shown as by `audit`: most of its question are rules and plan."""
 _QUESTION_SHARE = 0.3
 """Share of the characters of an audit that a question about a long trace may have."""
-_MIN_TRACE_SHARE = 0.2
+_MIN_TRACE_SHARE = 0.15
 """Share of the trace in it, at least; the instructions and the plan are always whole."""
 _BUDGET_STEP = 1.25
 _MAX_UNSETTLED = 48_000
