@@ -68,7 +68,7 @@ def test_a_file_that_can_grow_no_more(tmp_path: Path, cases: Path) -> None:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=900k", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("a small disk can be made by root only")
     yield disk
