@@ -45,7 +45,7 @@ _WRITTEN_CALL = re.compile(
     r"\"(?:arguments|parameters|args|input|action_input|tool_input)\"\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A call in a text, with the labels, tags or keys of a format in which agents write calls."""
+"""The labels, tags or keys of a call in a text; a code block alone may be advice or an answer."""
 _ADDRESS_WORDS = ("evaluator", "grader", "score ", "instructions", "step", "plan")
 """All matches of `_JUDGE_ADDRESS` contain one of these; searching for them is much faster."""
 # Bound once: attribute access on an enum takes longer than the comparison.
@@ -107,7 +107,7 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
     if event.kind is _BOOKKEEPING:
         return None if _restates(format_call(event), openings) else event
     if event.kind is Kind.OBSERVATION:
-        # What was observed may well repeat a step, but no words that were added to it count.
+        # An observation may repeat a step; only paragraphs added to it are dropped.
         kept = _drop_restating_paragraphs(event.text, openings)
         return structs.replace(event, text=kept) if kept and kept != event.text.strip() else event
     if event.kind is Kind.ACTION:
@@ -146,7 +146,7 @@ def _get_opening(folded_step: str) -> str:
 
 
 def _drop_marks(folded: str) -> str:
-    """Return a folded text as it would be said: `send_mail` as two words, without escapes, bold."""
+    """Return a folded text as prose: `send_mail` as two words, without escapes and emphasis."""
     plain = folded.translate(_JOINING_MARKS)
     for mark in _DROPPED_MARKS:
         plain = plain.replace(mark, "")

@@ -45,7 +45,7 @@ LEVEL_FEATURES: dict[str, tuple[str, ...]] = {
 LOWEST_PASSING = 0.75
 _DIGITS = 2
 _MAX_VALUES = 2
-# A call that only its own text shows may never have been made: no finding on it is a sure one.
+# A call that only its own text shows may never have been made, so no finding on it is certain.
 _UNVERIFIED_SHARE = 0.9
 
 

@@ -273,8 +273,9 @@ def _find_absent_literals(
         return []
     actions = [candidate for candidate in assigned if not candidate.is_text_only]
     accepts_text = part.accepts_text
-    # "Transfer" may be a call or a hand-over in words: of a call, its own events show the values.
-    made = [*actions, *[one for one in assigned if one.event.kind is Kind.MESSAGE]]
+    # "Transfer" may be a call or a message. If a call was made, the values must be in the call or
+    # in a message of the same step, not anywhere in the trace.
+    own = [*actions, *[one for one in assigned if one.event.kind is Kind.MESSAGE]]
     by_call = bool(actions) and part.may_take_call
     matching = (
         [action for action in actions if not action.action_types.isdisjoint(part.action_types)]
@@ -288,7 +289,7 @@ def _find_absent_literals(
             shown = _has_flag(literal.text, assigned)
         elif accepts_text:
             shown = (
-                _any_has_literal(literal, made)
+                _any_has_literal(literal, own)
                 if by_call
                 else _is_reported(literal, assigned, all_candidates)
             )

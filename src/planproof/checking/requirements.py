@@ -40,7 +40,7 @@ _BY_TOOL = re.compile(
     r"\b(?:use|using|via|with|through|call|ask|direct|instruct|have|let)\b[^.;:]{0,60}?(?:\btool\b|\b[a-z]+_agent\b)",
     re.IGNORECASE,
 )
-# What is sent to somebody else than the user takes a call; a message only says that it was sent.
+# Sending to someone other than the user takes a call; a message only claims that it was sent.
 _SENDING = re.compile(
     r"\W*(?:(?:I|We) will |[Tt]hen )?(?:[Ss]end|[Ff]orward)(?:s|ing)?\s(?:[A-Z][a-z]|[^.;]*?\bto\s)"
     r"(?![^.;]*\b(?:users?|customers?|clients?|callers?|them|him|her|me|you|conversation|chat|group)\b)"
@@ -167,8 +167,8 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
             text = f"{text} {tool}"
     parts = _build_parts(step)
     action_types = tuple(part.action_types for part in parts)
-    by_tool = _BY_TOOL.search(step.text) is not None or _SENDING.match(step.text) is not None
-    accepts_message = not by_tool and any(
+    needs_call = _BY_TOOL.search(step.text) is not None or _SENDING.match(step.text) is not None
+    accepts_message = not needs_call and any(
         part_types & _MESSAGE_TYPES for part_types in action_types
     )
     literals = tuple(literal for part in parts for literal in part.literals)
@@ -189,9 +189,9 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
         parts,
         subject=(_SUBJECT.match(step.text) or {1: ""})[1].lower(),
         accepts_message=accepts_message,
-        message_only=not by_tool
+        message_only=not needs_call
         and all(part_types and part_types <= _MESSAGE_TYPES for part_types in action_types),
-        accepts_reasoning=not by_tool
+        accepts_reasoning=not needs_call
         and any(part_types & _REASONING_TYPES for part_types in action_types),
         is_repetition=_REPETITION.search(text) is not None,
         open_ended=step.loop or _OPEN_ENDED.search(step.text) is not None,
@@ -201,7 +201,7 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
         all_action_types=frozenset[str]().union(*action_types),
         literals=literals,
         values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
-        requires_action=by_tool
+        requires_action=needs_call
         or (not accepts_message and not all(_is_mental(part_types) for part_types in action_types)),
         exclusive_types=exclusive_types,
         compatible_types=_find_compatible_types(exclusive_types, text),

@@ -261,5 +261,5 @@ def test_a_code_that_another_call_returned_may_stand_for_an_id() -> None:
         ("Send the termination word in return", False),
     ],
 )
-def test_what_is_sent_to_somebody_else_takes_a_call(step: str, *, acts: bool) -> None:
+def test_sending_to_someone_other_than_the_user_takes_a_call(step: str, *, acts: bool) -> None:
     assert make_requirement(step).requires_action is acts
