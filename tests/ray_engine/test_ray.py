@@ -37,9 +37,9 @@ from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 from tests.timeouts import wait_until
 
 CASES = 240
-FREE = 60
-"""Cases that a worker judges before it waits: more than in one batch, so that results arrive, and
-fewer than half of the 157 cases that reach the judge, so that two workers never finish them all."""
+FIRST_HELD = 160
+"""From this case on, workers wait. However Ray groups the blocks of 64 cases, results arrive
+before it, and neither worker can finish."""
 EXAMPLES = Path(__file__).parents[2] / "examples"
 JUDGE = JudgeSummary(name="rules", fingerprint="f")
 
@@ -50,10 +50,9 @@ def _judging() -> CaseEvaluator:
 
 @dataclass
 class WaitingJudge:
-    """The judge `rules`, which notes its process, and waits in the middle until the gate opens."""
+    """The judge `rules`, which notes its process, and holds the last cases until the gate opens."""
 
     folder: Path
-    judged: int = 0
 
     def __post_init__(self) -> None:
         self._rules = cast("Judge", find_judge("rules"))
@@ -61,9 +60,9 @@ class WaitingJudge:
         (self.folder / str(os.getpid())).touch()
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
-        self.judged += 1
-        patience = monotonic() + 300
-        while self.judged > FREE and not (self.folder / "gate").exists() and monotonic() < patience:
+        number = int(trace.events[-1].text.split(maxsplit=1)[0])
+        gate, patience = self.folder / "gate", monotonic() + 300
+        while number >= FIRST_HELD and not gate.exists() and monotonic() < patience:
             sleep(0.05)
         return self._rules.judge(task, plan, trace)
 
