@@ -96,6 +96,27 @@ def check_date(wanted: str, value: object) -> Truth:
     return next(truth for truth in (Truth.MATCH, Truth.UNKNOWN, Truth.MISMATCH) if truth in results)
 
 
+def contains_date(text: str, wanted: str) -> bool:
+    """Return whether a text contains a date, in any form."""
+    date = parse_partial_date(wanted)
+    return date is not None and any(
+        _compare(date, reading) is Truth.MATCH
+        for readings in _list_dates(text[:_MAX_CHARS])
+        for reading in readings
+    )
+
+
+def list_days(text: str) -> list[PartialDate]:
+    """Return the days in a text that have a month; of a date with two readings, the first."""
+    dates = [readings[0] for readings in _list_dates(text[:_MAX_CHARS])]
+    return [date for date in dates if date.month is not None and date.day is not None]
+
+
+@lru_cache(maxsize=1_024)
+def _list_dates(text: str) -> list[tuple[PartialDate, ...]]:
+    return list(_find_dates(text))
+
+
 def _compare(wanted: PartialDate, found: PartialDate) -> Truth:
     pairs = tuple(zip(wanted, found, strict=True))
     if any(left != right for left, right in pairs if left is not None and right is not None):

@@ -12,6 +12,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TypeAlias
 
+from planproof.contracts.date_values import contains_date
 from planproof.core.knowledge import read_knowledge
 from planproof.core.phrases import collapse_spaces
 
@@ -28,7 +29,7 @@ class LiteralKind(StrEnum):
 
 
 # Bound once: each value is compared with many texts.
-_A_NAME, _A_NUMBER = LiteralKind.NAME, LiteralKind.NUMBER
+_A_NAME, _A_NUMBER, _A_DATE = LiteralKind.NAME, LiteralKind.NUMBER, LiteralKind.DATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,10 @@ class Literal:
             words = [word for word in self.forms[0].split() if word != "and"]
             if all(word[: max(4, len(word) - 2)] in folded for word in words):
                 return True
-            codes = _load_place_codes().get(self.forms[0], ())
+            codes = _load_short_names().get(self.forms[0], ())
             return any(_compile_whole_value(code).search(folded) for code in codes)
+        if self.kind is _A_DATE and not any(form in folded for form in self.forms):
+            return contains_date(folded, self.text)
         for form in self.forms:
             # A plain search for the form is much faster than the pattern for a whole value.
             if form in folded and (
@@ -57,7 +60,7 @@ class Literal:
 
     def occurs_in_any(self, folded: Sequence[str]) -> bool:
         """Return whether any of several folded texts contains the value."""
-        if self.kind is _A_NAME:
+        if self.kind is _A_NAME or self.kind is _A_DATE:
             return any(map(self.occurs_in, folded))
         # Folded texts and values contain no line feed, so nothing matches across two texts.
         return self.occurs_in("\n".join(folded))
@@ -167,12 +170,13 @@ _ASCII_FOLDED = bytes(
 
 
 @cache
-def _load_place_codes() -> dict[str, tuple[str, ...]]:
-    """Return name -> the codes that traces write for it."""
+def _load_short_names() -> dict[str, tuple[str, ...]]:
+    """Return name -> the codes and short forms that traces write for it."""
     codes: dict[str, list[str]] = {}
-    for code, words in read_knowledge("places.txt"):
-        for name in " ".join(words).split(", "):
-            codes.setdefault(name, []).append(code)
+    for file in ("places.txt", "short_names.txt"):
+        for code, words in read_knowledge(file):
+            for name in " ".join(words).split(", "):
+                codes.setdefault(name, []).append(code)
     return {name: tuple(name_codes) for name, name_codes in codes.items()}
 
 
