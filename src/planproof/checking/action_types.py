@@ -33,6 +33,16 @@ _CONDITION = re.compile(
 _CAUSATIVE = re.compile(
     r"^\s*(?:(?:i|we)\s+will\s+)?have\s+(?:the\s+)?\w+(?:\s\w+)??\s+(?=\w)", re.IGNORECASE
 )
+_OUTCOME_FOR_SOMEBODY = re.compile(
+    r"^\W*(?:(?:then|finally|now|next|so)\W+)?(?:the|our|an?|every|each)?\s*"
+    r"(?:users?|customers?|clients?|callers?|guests?|passengers?|patients?|readers?|requesters?"
+    r"|shoppers?|travell?ers?|members?|employees?|colleagues?|team|manager)\b[^.;:]{0,20}?\b"
+    r"(?:knows?|learns?|hears?|(?:has|have|is|are|was|were|gets?)\s(?:\w+\s){0,2}?"
+    r"(?:(?P<asked>asked)|told|informed|aware|notified|advised|reminded|warned|thanked|assured"
+    r"|refused|offered|shown|given))\b",
+    re.IGNORECASE,
+)
+"""A step that states what somebody knows or was asked in the end: "The user knows the date"."""
 _ACTION_TYPES = frozenset(
     "lookup search write change remove run compute finish navigate transact".split()
 )
@@ -101,6 +111,8 @@ def classify_step_parts(step: Step) -> tuple[frozenset[str], ...]:
 
 def _classify_part(text: str) -> frozenset[str]:
     text = _CONDITION.sub("", text, count=1)
+    if outcome := _OUTCOME_FOR_SOMEBODY.match(text):
+        return frozenset({"ask" if outcome["asked"] else "tell"})
     if _CAUSATIVE.match(text):
         return frozenset({"ask", "delegate", "tell"}) | _classify_clause(_CAUSATIVE.sub("", text))
     return _classify_clause(text)

@@ -193,7 +193,8 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
         and all(part_types and part_types <= _MESSAGE_TYPES for part_types in action_types),
         accepts_reasoning=not needs_call
         and any(part_types & _REASONING_TYPES for part_types in action_types),
-        is_repetition=_REPETITION.search(text) is not None,
+        # The first round of a loop repeats nothing.
+        is_repetition=not step.loop and _REPETITION.search(text) is not None,
         open_ended=step.loop or _OPEN_ENDED.search(step.text) is not None,
         folded_text=fold(text),
         call=_parse_call(step.text),
@@ -209,9 +210,12 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
 
 
 def _find_compatible_types(exclusive_types: frozenset[str], text: str) -> frozenset[str]:
-    """Return all exclusive types that can pass for the step, altering ones unless it only looks."""
+    """Return all exclusive types that can pass for the step, altering ones unless it only looks.
+
+    To open something may be to look at it, or to create it.
+    """
     compatible_types = exclusive_types | find_exclusive_types(stem_words(text))
-    return compatible_types if "look" in exclusive_types else compatible_types | ALTER
+    return compatible_types if exclusive_types == frozenset({"look"}) else compatible_types | ALTER
 
 
 def _is_mental(action_types: frozenset[str]) -> bool:

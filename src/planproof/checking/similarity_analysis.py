@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planproof.checking.alignment import Alignment, align
 from planproof.checking.candidates import Candidate, build_candidates, remove_restatements
@@ -13,10 +13,15 @@ from planproof.checking.requirements import Requirement, compile_steps
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
 from planproof.checking.step_status import judge_step
 from planproof.checking.withdrawal import DeviationRater
+from planproof.contracts.terms import split_identifier
 from planproof.core.finding import Findings, StepFinding
 from planproof.core.plan import Plan
-from planproof.core.trace import Trace
+from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
+
+_ACTS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
+_ROLES = frozenset({"assistant", "agent", "tool"})
+"""What formats call any agent: a step that says "the assistant" names none of several."""
 
 
 def judge_by_similarity(
@@ -64,9 +69,9 @@ def analyze(
     plan: Plan, trace: Trace, vocabulary: Vocabulary, *, in_progress: bool = False
 ) -> Analysis:
     """Analyze a case with its best alignment; the run may still be `in_progress`."""
-    requirements = compile_steps(plan, vocabulary)
-    steps = [requirement.folded_text for requirement in requirements]
     remaining = remove_restatements(trace, plan)
+    requirements = _accept_speech(compile_steps(plan, vocabulary), remaining)
+    steps = [requirement.folded_text for requirement in requirements]
     candidates = build_candidates(remaining, vocabulary, steps)
     alignment = align(
         candidates,
@@ -76,6 +81,27 @@ def analyze(
     )
     actors = _collect_actors(candidates, requirements)
     return Analysis(candidates, requirements, alignment, actors, remaining)
+
+
+def _accept_speech(requirements: Sequence[Requirement], trace: Trace) -> Sequence[Requirement]:
+    """Let messages execute the steps of a named agent that calls no tool: it acts by speaking."""
+    own = [event for event in trace.events if event.actor and event.actor != "user"]
+    acting = {event.actor for event in own if event.kind in _ACTS}
+    speakers = {event.actor for event in own if event.kind is Kind.MESSAGE} - acting
+    names = [" ".join(split_identifier(name or "")) for name in speakers if name not in _ROLES]
+    if not names or len(acting | speakers) == 1:
+        return requirements
+    return [
+        replace(requirement, accepts_message=True, requires_action=False)
+        if requirement.requires_action and _names_any(requirement, names)
+        else requirement
+        for requirement in requirements
+    ]
+
+
+def _names_any(requirement: Requirement, names: Sequence[str]) -> bool:
+    words = f" {' '.join(split_identifier(requirement.step.text))} "
+    return any(f" {name} " in words for name in names)
 
 
 def _collect_actors(

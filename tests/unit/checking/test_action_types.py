@@ -35,6 +35,22 @@ def test_a_step_has_the_action_type_of_its_verb(text: str, action_type: str) -> 
     assert action_type in classify_step(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "action_types"),
+    [
+        ("The user knows the new date", {"tell"}),
+        ("Finally, the customer has been told the price", {"tell"}),
+        ("The caller is asked for the code", {"ask"}),
+    ],
+)
+def test_what_somebody_knows_in_the_end_was_said(text: str, action_types: set[str]) -> None:
+    assert classify_step(text) == action_types
+
+
+def test_what_somebody_has_in_the_end_was_not_only_said() -> None:
+    assert "transact" in classify_step("The customer has a refund")
+
+
 def test_words_that_are_not_verbs_have_no_action_type() -> None:
     assert classify_step("Zebras") == NONE
 

@@ -9,7 +9,7 @@ from planproof.core.content import Content
 from planproof.core.finding import Status
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
-from tests.trace_builders import asked, did, judge_events, nest_under, said, statuses
+from tests.trace_builders import Event, asked, did, judge_events, nest_under, said, statuses
 from tests.unit.checking.judge_cases import read
 
 BUILT_IN = Vocabulary()
@@ -112,3 +112,39 @@ def test_the_task_has_no_say() -> None:
     plan, trace = parse_plan(["Read a.txt"]), read(did("read_file", path="a.txt"))
     one, other = (Rules().judge(Content(text), plan, trace) for text in ("", "Delete a.txt!"))
     assert one == other
+
+
+def by(actor: str, text: str) -> Event:
+    return {**said(text), "actor": actor}
+
+
+def test_an_agent_without_tools_acts_by_speaking() -> None:
+    plan = ["Coder: run the tests", "The Peer Reviewer approves the fix"]
+    tests = {**did("run_tests"), "actor": "coder"}
+    approval = by("PeerReviewer", "I approve the fix.")
+    verdict = judge_events(plan, tests, by("Coder", "The tests pass."), approval)
+    assert statuses(verdict)[1] is Status.EXECUTED
+    # The only speaker has no such excuse, and neither has somebody else.
+    alone = judge_events(["The assistant restarts the server"], said("I restart the server."))
+    assert statuses(alone) == [Status.AMBIGUOUS]
+    other = judge_events(plan, tests, by("Coder", "I approve the fix."))
+    assert statuses(other)[1] is not Status.EXECUTED
+
+
+def test_to_open_something_may_be_to_create_it() -> None:
+    ticket = did("create_ticket", title="Outage")
+    assert statuses(judge_events(["Open a ticket for the outage"], ticket)) == [Status.EXECUTED]
+    look = judge_events(["Look at the ticket of the outage"], ticket)
+    assert statuses(look) != [Status.EXECUTED]
+
+
+def test_a_call_that_ends_the_run_tells_what_it_says() -> None:
+    plan = ["Look up the team of the pitcher", "Answer with the name of the team"]
+    search = did("search", "New York Yankees", query="team of the pitcher")
+    done = {"kind": "action", "name": "finish", "text": "New York Yankees"}
+    assert judge_events(plan, search, done).score == 1.0
+
+
+def test_the_first_round_of_a_loop_repeats_nothing() -> None:
+    plan = ["Poll the job export, and repeat until it is finished"]
+    assert judge_events(plan, did("poll_job", "finished", job="export")).score == 1.0
