@@ -1,10 +1,9 @@
-"""Fit src/planproof/checking/weights.json: similarity on the first bench, confidence on the second.
+"""Fit the confidence in src/planproof/checking/weights.json on `train` of the second bench.
 
-usage: python -m scripts.fit_weights [--confidence-only | --level-only | --left-out]
+usage: python -m scripts.fit_weights [--level-only | --left-out]
 
-The confidence is fitted on `train` of the second bench, which the similarity has not seen. Printed
-is how well it predicts sources that were left out. In the confidence of a level, followed and
-flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are. For
+Printed is how well the confidence predicts sources that were left out. In that of a level, followed
+and flawed plans count equally; `--level-only` fits it alone, so that findings stay as they are. For
 levels the totals on `val` are printed as well. `--left-out` leaves the file as it is: each source
 of `train` is judged with a confidence fitted without it; the totals have intervals over sources.
 """
@@ -28,9 +27,9 @@ from planproof.checking.confidence import (
     load_confidence_weights,
 )
 from planproof.checking.extras import find_extras
+from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.rules import Rules
-from planproof.checking.similarity import FEATURE_SIGNS
 from planproof.checking.similarity_analysis import analyze
 from planproof.checking.withdrawal import DeviationRater
 from planproof.core.content import Content
@@ -42,11 +41,11 @@ from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.scoring import compute_score
-from scripts.bench import load_labelled_cases, load_scorer, load_v2_cases
+from scripts.bench import load_scorer, load_v2_cases
 from scripts.parallel_verdicts import Projection, Record, judge_all
 from scripts.reliability import SURE, Rated, measure_reliability
 from scripts.v2_quality import compute_split_figures
-from scripts.weight_fitting import StepEventPairs, fit_correctness, predict_correctness
+from scripts.weight_fitting import fit_correctness, predict_correctness
 
 WEIGHTS_FILE = Path("src/planproof/checking/weights.json")
 _FOLLOWED = frozenset({"faithful", "paraphrase"})
@@ -80,30 +79,22 @@ def main(arguments: list[str]) -> None:
     if "--left-out" in arguments:
         _print_left_out_totals(stored)
         return
-    if "--confidence-only" not in arguments:
-        weights = StepEventPairs(load_labelled_cases()).fit_weights()
-        stored["weights"] = dict(zip(FEATURE_SIGNS, weights.values, strict=True))
-        stored["bias"] = weights.bias
-        # The confidence depends on the weights, which are loaded once: fit it in a second run.
-        _write(stored)
-        print("similarity fitted; now run with --confidence-only")
-        return
     # Judging loads the file, and a new feature has no weight yet.
     stored["confidence"] = {
         finding_type: dict.fromkeys(("bias", *names), 0.0)
         for finding_type, names in _FEATURES.items()
     }
-    _write(stored)
-    load_confidence_weights.cache_clear()
+    write_weights(stored)
+    _forget_weights()
     samples = list(_judge_train())
     rated = [name for name in CONFIDENCE_FEATURES if name != _MOVED]
     stored["confidence"] |= {name: _fit(name, samples) for name in rated}
-    _write(stored)
-    load_confidence_weights.cache_clear()
+    write_weights(stored)
+    _forget_weights()
     # Which steps are out of order depends on which deviations are withdrawn.
     samples += _judge_order()
     stored["confidence"][_MOVED] = _fit(_MOVED, samples)
-    _write(stored)
+    write_weights(stored)
     for finding_type in CONFIDENCE_FEATURES:
         _print_left_out(finding_type, samples)
     _fit_levels(stored)
@@ -117,11 +108,11 @@ def _print_left_out_totals(stored: dict[str, Any]) -> None:
     verdicts: dict[str, Projection] = {}
     for source in sorted({case["source"] for case in train}):
         fitted = {name: _fit(name, samples, source) for name in CONFIDENCE_FEATURES}
-        _write({**stored, "confidence": shipped | fitted})
-        load_confidence_weights.cache_clear()
+        write_weights({**stored, "confidence": shipped | fitted})
+        _forget_weights()
         verdicts |= judge_all([case for case in train if case["source"] == source], jobs=1)
-    _write(stored)
-    load_confidence_weights.cache_clear()
+    write_weights(stored)
+    _forget_weights()
     for name, cases, judged in (
         ("train, source left out", train, verdicts),
         ("val", val, judge_all(val, jobs=1)),
@@ -154,11 +145,11 @@ def _fit_levels(stored: dict[str, Any]) -> None:
     """Fit the confidence of a level, which depends on that of its findings."""
     for side, names in LEVEL_FEATURES.items():
         stored["confidence"].setdefault(side, dict.fromkeys(("bias", *names), 0.0))
-    _write(stored)
-    load_confidence_weights.cache_clear()
+    write_weights(stored)
+    _forget_weights()
     samples = _judge_levels("train")
     stored["confidence"] |= {side: _fit(side, samples) for side in LEVEL_FEATURES}
-    _write(stored)
+    write_weights(stored)
     for side in LEVEL_FEATURES:
         _print_left_out(side, samples)
     for side in LEVEL_FEATURES:
@@ -168,14 +159,19 @@ def _fit_levels(stored: dict[str, Any]) -> None:
         _print_figures(f"{side} on val", confidence, own)
 
 
-def _write(stored: dict[str, Any]) -> None:
+def _forget_weights() -> None:
+    load_fitted_values.cache_clear()
+    load_confidence_weights.cache_clear()
+
+
+def write_weights(stored: dict[str, Any]) -> None:
+    """Write the file of all fitted numbers."""
     partial = WEIGHTS_FILE.with_suffix(".partial")
     partial.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     partial.replace(WEIGHTS_FILE)
-    print(f"{WEIGHTS_FILE} written")
 
 
-def _read_cases(
+def read_cases(
     cases: Iterable[Record], vocabulary: Vocabulary
 ) -> Iterator[tuple[Record, Plan, Trace]]:
     """Read the plan and the trace of each case; a shared trace is read once."""
@@ -190,7 +186,7 @@ def _read_cases(
 def _judge_train() -> Iterator[Sample]:
     """Judge the cases whose label says which findings are right."""
     scorer, vocabulary = load_scorer(), Vocabulary()
-    for case, plan, trace in _read_cases(load_v2_cases("train"), vocabulary):
+    for case, plan, trace in read_cases(load_v2_cases("train"), vocabulary):
         kind, label = case["label"]["kind"], case["label"]
         if kind not in _FOLLOWED | _STEP_FLAWS | {"extra"}:
             continue
@@ -224,7 +220,7 @@ def _judge_train() -> Iterator[Sample]:
 def _judge_order() -> Iterator[Sample]:
     """Judge the order of the cases whose label says which steps were exchanged, if any."""
     vocabulary = Vocabulary()
-    for case, plan, trace in _read_cases(load_v2_cases("train"), vocabulary):
+    for case, plan, trace in read_cases(load_v2_cases("train"), vocabulary):
         label = case["label"]
         if label["kind"] == "shuffled":
             continue
@@ -243,7 +239,7 @@ def _judge_levels(split: str) -> list[Sample]:
     judge, cases = Rules(Vocabulary()), load_v2_cases(split)
     followed = sum(case["label"]["kind"] in _FOLLOWED for case in cases)
     samples: list[Sample] = []
-    for case, plan, trace in _read_cases(cases, judge.vocabulary):
+    for case, plan, trace in read_cases(cases, judge.vocabulary):
         findings = judge.judge(Content(""), plan, trace)
         side = "passing" if compute_score(findings) >= LOWEST_PASSING else "failing"
         is_followed = case["label"]["kind"] in _FOLLOWED

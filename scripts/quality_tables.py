@@ -80,9 +80,9 @@ def build_tables(figures: dict[str, Any]) -> dict[str, str]:
     if "first_bench" in figures:
         first = figures["first_bench"]
         table_by_name |= {
-            "first-bench": _build_first_bench_table(first),
-            "first-bench-by-wording": _build_wording_table(first["held_out"]["by_wording"]),
-            "first-bench-by-reader": _build_reader_table(first["held_out"]["by_format"]),
+            "first-bench": _build_first_bench_table(first["figures"]),
+            "first-bench-by-wording": _build_wording_table(first["figures"]["by_wording"]),
+            "first-bench-by-reader": _build_reader_table(first["figures"]["by_format"]),
             "checks": _build_checks_table(first),
             "natures": _build_behaviour_table(first["natures"]),
             "doubt": _build_doubt_table(first["doubts"]),
@@ -180,7 +180,7 @@ def _build_summary(figures: dict[str, Any]) -> str:
         "`train` (inspected)": figures["v2"]["train"]["overall"],
     }
     if "first_bench" in figures:
-        columns["first benchmark (used for tuning)"] = figures["first_bench"]["held_out"]["overall"]
+        columns["first benchmark (used for tuning)"] = figures["first_bench"]["figures"]["overall"]
     rows = [
         [words, *(column[name] for column in columns.values())]
         for name, words in _SPLIT_FIGURES.values()
@@ -242,21 +242,18 @@ def _build_outcome_table(outcomes: dict[str, int]) -> str:
 
 
 def _build_first_bench_table(figures: dict[str, Any]) -> str:
-    held_out, shipped = figures["held_out"], figures["in_sample"]
     rows = [
-        [words, *(side[part][name] for side in (held_out, shipped))]
+        [words, figures[part][name]]
         for part, names in (("constructed", _FIRST_BENCH_FIGURES), ("natural", _NATURAL_FIGURES))
         for name, words in names.items()
     ]
-    rows.append(
-        ["cases without a score", *(str(s["overall"]["unscored"]) for s in (held_out, shipped))]
-    )
-    return build_markdown_table(["figure", "held out", "in-sample"], rows)
+    rows.append(["cases without a score", str(figures["overall"]["unscored"])])
+    return build_markdown_table(["figure", "first benchmark"], rows)
 
 
 def _build_wording_table(groups: dict[str, Sequence[float | None]]) -> str:
     rows = [[f"`{name}`", *both] for name, both in groups.items()]
-    return build_markdown_table(["held out", "faithful", "paraphrase"], rows)
+    return build_markdown_table(["", "faithful", "paraphrase"], rows)
 
 
 def _build_reader_table(groups: dict[str, dict[str, Any]]) -> str:
@@ -264,9 +261,7 @@ def _build_reader_table(groups: dict[str, dict[str, Any]]) -> str:
     rows = [
         [name, *(group.get(figure, "") for figure in figures)] for name, group in groups.items()
     ]
-    return build_markdown_table(
-        ["held out", "cases", "passed", "caught", "located", "step accuracy"], rows
-    )
+    return build_markdown_table(["", "cases", "passed", "caught", "located", "step accuracy"], rows)
 
 
 def _build_checks_table(first: dict[str, Any]) -> str:

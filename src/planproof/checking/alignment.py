@@ -1,8 +1,6 @@
 """Align the events of a trace to the steps of a plan.
 
 An alignment has a cost for each skipped step, each unassigned event and each break of the order.
-The costs depend on the lexical overlap of plan and trace: where a plan uses the words of the trace,
-a step without a matching event is stronger evidence than where the plan paraphrases.
 """
 
 from __future__ import annotations
@@ -11,11 +9,12 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 from planproof.checking.candidates import Candidate
+from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.requirements import Requirement
 from planproof.checking.segmentation import align_any_order, align_monotonic
 from planproof.checking.similarity import (
@@ -29,32 +28,40 @@ from planproof.core.trace import Kind
 
 
 class Costs(NamedTuple):
-    """Costs of an alignment, in hundredths like the scores."""
+    """Fitted costs and limits of an alignment, in hundredths like the scores."""
 
     skip: int
+    """Of a step without an event."""
     unassigned_action: int
     unassigned_message: int
     jump: int
+    """Of going on with a step other than the next one."""
+    reorder: int
+    """What another order of the steps must gain over plan order."""
+    claim: int
+    """The highest score of a text for a step that requires an action, and the other way round."""
+    shared: int
+    """The least score of an event of another step that also executes a step without events."""
+    shared_in_line: int
+    """The same for a line of several commands: each shows less clearly than a call of its own."""
+    moved: int
+    """The same for an event outside the place of the step."""
+    repetition: int
+    """Added for a step that asks for a repetition if the call is one, subtracted otherwise."""
 
 
-LOW_OVERLAP_COSTS = Costs(skip=270, unassigned_action=390, unassigned_message=140, jump=70)
-HIGH_OVERLAP_COSTS = Costs(skip=200, unassigned_action=180, unassigned_message=140, jump=70)
-_DISORDER_COST = 300
-"""What another order of the steps must gain over plan order, in hundredths."""
-_LOW_OVERLAP = 0.22
-HIGH_OVERLAP = 0.36
-"""From this lexical overlap on, a plan uses the words of its trace."""
-MAX_CLAIM_SCORE = -100
+@cache
+def load_costs() -> Costs:
+    """Return the costs in the data file next to this module."""
+    return Costs(**load_fitted_values("costs"))
+
+
 _MAX_DECLARATION_SCORE = -900
 """A message that only announces the plan executes no step, however similar its words are."""
-_MIN_SHARED_SCORE = 0
-_MIN_SHARED_SCORE_IN_LINE = -60
 _SEVERAL_COMMANDS = re.compile(r"&&|;")
-REPETITION_BONUS = 100
 _EXACT_CALL_SCORE = 400
 _MAX_SAME_TOOL_SCORE = -150
 OTHER_CALL_SCORE = -900
-_MIN_MOVED_SCORE = 20
 _PLANNING_TYPES = frozenset({"plan", "change"})
 
 
@@ -90,9 +97,9 @@ def align(
 
     If the run is `in_progress`, the steps after the last one started are still to come.
     """
-    scores = _cap_claims(candidates, requirements, similarity.scores)
+    costs = load_costs()
+    scores = _cap_claims(candidates, requirements, similarity.scores, costs)
     _score_written_calls(candidates, requirements, scores)
-    costs = _interpolate_costs(similarity.lexical_overlap)
     cost_by_kind = {Kind.ACTION: costs.unassigned_action, Kind.MESSAGE: costs.unassigned_message}
     leave_costs = [
         0 if candidate.is_print_only else cost_by_kind.get(candidate.event.kind, 0)
@@ -102,7 +109,8 @@ def align(
         scores, leave_costs, costs.skip, len(requirements), in_progress=in_progress
     ).step_by_event
     reordered = None
-    if _bound_gain(scores, leave_costs, monotonic) > _DISORDER_COST:
+    skipped = len(requirements) - len({step for step in monotonic if step >= 0})
+    if _bound_gain(scores, leave_costs, monotonic) + skipped * costs.skip > costs.reorder:
         reordered = _align_reordered(
             _level_repeats(candidates, scores), leave_costs, costs, len(requirements)
         )
@@ -114,13 +122,16 @@ def align(
     unassigned = [index for index, step in enumerate(step_by_candidate) if step < 0]
     for step, index in remove_unrelated_actions(candidates, requirements, candidates_by_step):
         unassigned.append(index)
-        scores[index][step] = min(scores[index][step], MAX_CLAIM_SCORE)
+        scores[index][step] = min(scores[index][step], costs.claim)
     unassigned.sort()
     started = (
         max((step for step, indices in enumerate(candidates_by_step) if indices), default=-1) + 1
     )
     _share_candidates(
-        candidates_by_step[:started] if in_progress else candidates_by_step, scores, candidates
+        candidates_by_step[:started] if in_progress else candidates_by_step,
+        scores,
+        candidates,
+        costs,
     )
     return Alignment(
         candidates_by_step, unassigned, scores, reordered is None, similarity.lexical_overlap
@@ -128,7 +139,7 @@ def align(
 
 
 def _bound_gain(scores: list[list[int]], leave_costs: list[int], monotonic: list[int]) -> int:
-    """Return an upper bound of the gain: each event assigned to the step it scores best for."""
+    """Return an upper bound of what events gain: each is assigned to the step it fits best."""
     return sum(
         max(*row, -cost) - (row[step] if step >= 0 else -cost)
         for row, cost, step in zip(scores, leave_costs, monotonic, strict=True)
@@ -161,7 +172,7 @@ def _align_reordered(
     planned = align_monotonic(scores, leave_costs, costs.skip, step_count)
     permuted_scores = [[row[step] for step in order] for row in scores]
     permuted = align_monotonic(permuted_scores, leave_costs, costs.skip, step_count)
-    if permuted.score - planned.score <= _DISORDER_COST:
+    if permuted.score - planned.score <= costs.reorder:
         return None
     return [order[step] if step >= 0 else -1 for step in permuted.step_by_event]
 
@@ -181,18 +192,11 @@ def _level_repeats(candidates: Sequence[Candidate], scores: list[list[int]]) -> 
     return levelled
 
 
-def _interpolate_costs(lexical_overlap: float) -> Costs:
-    share = min(1.0, max(0.0, (lexical_overlap - _LOW_OVERLAP) / (HIGH_OVERLAP - _LOW_OVERLAP)))
-    return Costs(
-        *(
-            round(far + (near - far) * share)
-            for far, near in zip(LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS, strict=True)
-        )
-    )
-
-
 def _cap_claims(
-    candidates: Sequence[Candidate], requirements: Sequence[Requirement], scores: list[list[int]]
+    candidates: Sequence[Candidate],
+    requirements: Sequence[Requirement],
+    scores: list[list[int]],
+    costs: Costs,
 ) -> list[list[int]]:
     """Cap the scores of claims for actions, and of actions for messages, in place.
 
@@ -206,16 +210,15 @@ def _cap_claims(
         repeating = find_repeats(candidates).repeat_indices
         for index, (candidate, row) in enumerate(zip(candidates, scores, strict=True)):
             for step in repetition_steps if candidate.event.kind is Kind.ACTION else ():
-                row[step] += REPETITION_BONUS if index in repeating else -REPETITION_BONUS
+                row[step] += costs.repetition if index in repeating else -costs.repetition
     for candidate, row in zip(candidates, scores, strict=True):
         if candidate.required_names is not None:
             for step, requirement in enumerate(requirements):
                 if not candidate.counts_for(requirement.folded_text):
                     row[step] = OTHER_CALL_SCORE
-        if steps := barred.get(candidate.event.kind):
-            max_score = (
-                _MAX_DECLARATION_SCORE if candidate.event.name == "plan" else MAX_CLAIM_SCORE
-            )
+        # A call that ends the run delivers its text, as a message would.
+        if not candidate.is_closing and (steps := barred.get(candidate.event.kind)):
+            max_score = _MAX_DECLARATION_SCORE if candidate.event.name == "plan" else costs.claim
             for step in steps:
                 if row[step] > max_score:  # noqa: PLR1730 - calling `min` takes twice as long
                     row[step] = max_score
@@ -262,13 +265,12 @@ def _score_written_calls(
 
 
 def _share_candidates(
-    assigned: list[list[int]], scores: list[list[int]], candidates: Sequence[Candidate]
+    assigned: list[list[int]],
+    scores: list[list[int]],
+    candidates: Sequence[Candidate],
+    costs: Costs,
 ) -> None:
-    """Give each step without events the candidate that clearly shows it, neighbours first.
-
-    In a line of several commands, a lower score is enough: each command shows less clearly than a
-    call of its own.
-    """
+    """Give each step without events the candidate that clearly shows it, neighbours first."""
     if all(assigned):
         return
     lines = [
@@ -283,9 +285,9 @@ def _share_candidates(
         nearby_lines = [index for index in lines if index in window]
         outside_window = (index for index in range(len(candidates)) if index not in window)
         for among, min_score in (
-            (window, _MIN_SHARED_SCORE),
-            (nearby_lines, _MIN_SHARED_SCORE_IN_LINE),
-            (outside_window, _MIN_MOVED_SCORE),
+            (window, costs.shared),
+            (nearby_lines, costs.shared_in_line),
+            (outside_window, costs.moved),
         ):
             best = max(among, key=lambda index: scores[index][step], default=None)
             if best is not None and scores[best][step] >= min_score:
@@ -308,20 +310,19 @@ def may_be_aligned(max_score: float) -> bool:
 
     Below this limit it is always cheaper to leave the event unassigned and skip the step.
     """
-    return max_score >= -max(
-        costs.unassigned_action + costs.skip for costs in (LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS)
-    )
+    costs = load_costs()
+    return max_score >= -costs.unassigned_action - costs.skip
 
 
 def may_be_shared(candidate: Candidate, requirement: Requirement, max_score: float) -> bool:
     """Return whether `_share_candidates` could give an event with at most this score to a step."""
+    costs = load_costs()
     if candidate.event.kind in (
         kind for kind, steps in find_barred_steps((requirement,)).items() if steps
     ):
-        max_score = min(max_score, MAX_CLAIM_SCORE)
-    return max_score >= (
-        _MIN_SHARED_SCORE_IN_LINE if _has_several_commands(candidate) else _MIN_SHARED_SCORE
-    )
+        max_score = min(max_score, costs.claim)
+    limit = costs.shared_in_line if _has_several_commands(candidate) else costs.shared
+    return max_score >= min(limit, costs.moved)
 
 
 def _has_several_commands(candidate: Candidate) -> bool:
@@ -406,7 +407,7 @@ def _may_cover(
     if candidate.event.kind is not Kind.ACTION or candidate.required_names is not None:
         return True
     weights = load_shipped_weights()
-    repetition_bonus = REPETITION_BONUS if requirement.is_repetition else 0
+    repetition_bonus = load_costs().repetition if requirement.is_repetition else 0
     if not may_be_aligned(
         repetition_bonus
         + compute_max_score(candidate, requirement, weights, words=WordOverlap.THIS_STEP)

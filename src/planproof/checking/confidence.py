@@ -7,14 +7,13 @@ features do not predict whether it is right has none, only its share.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from math import exp, log
 
 from planproof.checking.alignment import Alignment
 from planproof.checking.candidates import Candidate
+from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.requirements import Requirement
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.trace import UNVERIFIED, Event
@@ -131,8 +130,7 @@ def _select_decisive(findings: Findings, side: str) -> list[StepFinding | Extra]
 @cache
 def load_confidence_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
     """Return the bias and the feature weights of each finding type and side of the scale."""
-    text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
-    fitted = json.loads(text)["confidence"]
+    fitted = load_fitted_values("confidence")
     return {
         finding_type: (
             fitted[finding_type]["bias"],

@@ -18,34 +18,7 @@ from planproof.core.json_values import is_object
 from planproof.core.phrases import format_name, join_items, quote_text
 from planproof.core.trace import Kind
 
-_CLAUSE_START = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
-_SAVE_PHRASE = re.compile(
-    _CLAUSE_START
-    + r"(?:sav(?:e|es|ing)|stor(?:e|es|ing)|export(?:s|ing)?|back(?:s|ing)? (?:\w+ )?up"
-    r"|keep(?:s|ing)? (?:a copy|[\w ]+ in \S*[./]\w)"
-    r"|writ(?:e|es|ing) (?:[\w ]+ )?(?:to|into) \S*[./]\w)\b",
-    re.IGNORECASE,
-)
-_SORT_PHRASE = re.compile(
-    rf"{_CLAUSE_START}(?:sort|rank)(?:s|ed|ing)?\b|\bsorted (?:by|from|in|with|up|down|alphabet)"
-    r"|\b(?:largest|biggest|smallest|newest|oldest) first\b"
-    r"|\b(?:ascending|descending|alphabetical) order\b|\bby (?:de|a)scending\b",
-    re.IGNORECASE,
-)
-_SORT_COMMAND = re.compile(
-    r"\b(?:sort(?:ed)?|order by|order_by|rank|nlargest|nsmallest|ls\s+-\w*[st])"
-)
-_DESCENDING = re.compile(
-    r"\bdescending|most .{0,40}(?:first|to fewest)|(?:largest|biggest) first", re.IGNORECASE
-)
-_ASCENDING = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.IGNORECASE)
-_DESCRIBE_TABLE = re.compile(
-    r"(?:^\W*|\bsql\s+|: )(?:describe|desc|show columns from)\s+`?([a-z_]\w*)"
-)
-_EACH_TABLE = re.compile(r"\b(?:each|every|all)\b(?: of)?(?: the)? tables?\b", re.IGNORECASE)
-_LISTED_TABLE = re.compile(r"\('([a-z_]\w*)',\)")
 _VISIBLE_TYPES = frozenset({"compute", "write", "change", "remove", "transact"})
-_SAVING_TYPES = frozenset({"write", "change"})
 _SHORT_NAME = 5
 _MAX_ARGUMENT_CHARS = 80
 _FLAG = re.compile(r"-[A-Za-z]{1,8}")
@@ -85,21 +58,7 @@ def find_unmet_requirements(
     in_calls = [value for value, part in absent if not (has_text and part.accepts_text)]
     in_events = [value for value, part in absent if has_text and part.accepts_text]
     problems = [*_describe_absent(in_calls, "call"), *_describe_absent(in_events, "event")]
-    actions = [candidate for candidate in assigned if not candidate.is_text_only]
-    checks = _compile_checks(requirement)
-    if (
-        actions
-        and checks.must_save
-        and not (chosen or any(candidate.action_types & _SAVING_TYPES for candidate in actions))
-    ):
-        problems.append("nothing was saved")
-    if actions and checks.must_sort:
-        if not any(_SORT_COMMAND.search(candidate.call_text) for candidate in actions):
-            problems.append("nothing was sorted")
-        elif any(_is_reversed(requirement.step.text, candidate.call_text) for candidate in actions):
-            problems.append("sorted in the opposite order")
-    problems.extend(_find_undone_parts(checks.effect_parts, assigned))
-    problems.extend(_find_undescribed_tables(requirement, actions, all_candidates))
+    problems.extend(_find_undone_parts(requirement, assigned))
     problems.extend(_find_missing_actors(requirement, assigned, actors))
     problems.extend(find_missing_reported_values(requirement, assigned))
     return problems
@@ -140,27 +99,6 @@ def _describe_absent(values: Sequence[Literal], event_type: str) -> list[str]:
     return [f"{noun} {quoted} not found in any {event_type} of this step"]
 
 
-class _StepChecks(NamedTuple):
-    """Checks of a step on its events; `effect_parts` are later parts with a visible effect."""
-
-    must_save: bool
-    must_sort: bool
-    effect_parts: tuple[Part, ...]
-
-
-@lru_cache(maxsize=2_048)
-def _compile_checks(requirement: Requirement) -> _StepChecks:
-    return _StepChecks(
-        any(_SAVE_PHRASE.search(part.text) for part in requirement.parts),
-        _SORT_PHRASE.search(requirement.step.text) is not None,
-        tuple(
-            part
-            for part in requirement.parts[1:]
-            if part.action_types and part.action_types <= _VISIBLE_TYPES
-        ),
-    )
-
-
 def _shows_alternative(
     requirement: Requirement, assigned: Sequence[Candidate], absent: Sequence[Literal]
 ) -> bool:
@@ -183,15 +121,17 @@ def _has_flag(flag: str, assigned: Sequence[Candidate]) -> bool:
     return any(pattern.search(format_call(candidate.event)) for candidate in assigned)
 
 
-def _find_undone_parts(effect_parts: Sequence[Part], assigned: Sequence[Candidate]) -> list[str]:
-    """Report the parts of a step whose action type none of its events has."""
-    if not effect_parts or not assigned or any(candidate.is_text_only for candidate in assigned):
+def _find_undone_parts(requirement: Requirement, assigned: Sequence[Candidate]) -> list[str]:
+    """Report the later parts of a step with a visible effect that none of its events has."""
+    if any(candidate.is_text_only for candidate in assigned):
         return []
     observed_types = frozenset[str]().union(*(candidate.action_types for candidate in assigned))
     return [
         f"no call for {quote_text(part.text)}"
-        for part in effect_parts
-        if not part.action_types & observed_types
+        for part in requirement.parts[1:]
+        if part.action_types
+        and part.action_types <= _VISIBLE_TYPES
+        and part.action_types.isdisjoint(observed_types)
     ]
 
 
@@ -227,38 +167,6 @@ def _find_missing_actors(
 
 def _strip_punctuation(text: str) -> str:
     return _NON_LETTERS.sub("", text)
-
-
-def _is_reversed(step_text: str, call: str) -> bool:
-    """Return whether a query sorts ascending where descending is required, or vice versa."""
-    if "order by" not in call:
-        return False
-    downwards = " desc" in call
-    return bool(
-        (_DESCENDING.search(step_text) and not downwards)
-        or (_ASCENDING.search(step_text) and downwards)
-    )
-
-
-def _find_undescribed_tables(
-    requirement: Requirement, actions: Sequence[Candidate], all_candidates: Sequence[Candidate]
-) -> list[str]:
-    """Report the database table that the step names if only others were described."""
-    used = {
-        table
-        for candidate in actions
-        if "desc" in candidate.call_text or "show columns" in candidate.call_text
-        for table in _DESCRIBE_TABLE.findall(candidate.call_text)
-    }
-    if not used:
-        return []
-    known = used.union(
-        *(_LISTED_TABLE.findall(candidate.output_text) for candidate in all_candidates)
-    )
-    if _EACH_TABLE.search(requirement.step.text) and used < known:
-        return [f"table {min(known - used)} was not described"]
-    named = {table for table in known if _extract_stems(table) <= requirement.stems}
-    return [] if not named or named & used else [f"table {min(named)} was not described"]
 
 
 def _extract_stems(text: str) -> frozenset[str]:

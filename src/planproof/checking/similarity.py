@@ -6,18 +6,17 @@ higher.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache, lru_cache
-from importlib.resources import files
 from math import sqrt
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from planproof.checking.candidates import ActionSignature, Candidate
+from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.lexical_overlap import Overlap, PlanWords, index_plan_words
 from planproof.checking.requirements import Requirement
 from planproof.contracts.values import Literal, TextIndex
@@ -53,9 +52,8 @@ class Weights(NamedTuple):
 @cache
 def load_shipped_weights() -> Weights:
     """Return the weights in the data file next to this module."""
-    text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
-    stored = json.loads(text)
-    return Weights(tuple(stored["weights"][name] for name in FEATURE_SIGNS), stored["bias"])
+    fitted = load_fitted_values("similarity")
+    return Weights(tuple(fitted[name] for name in FEATURE_SIGNS), fitted["bias"])
 
 
 class Similarity(NamedTuple):

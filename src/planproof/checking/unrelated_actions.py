@@ -33,9 +33,6 @@ def remove_unrelated_actions(
         unrelated |= _find_other_values(candidates, requirement, actions)
         unrelated |= _find_useless_repeats(candidates, requirement, actions)
         unrelated |= _find_after_message(candidates, requirement, indices)
-        if len(requirements) == 1:
-            # No other step could have claimed them, so the assignment is weak evidence.
-            unrelated |= _find_other_types(candidates, requirement, actions)
         if unrelated:
             indices[:] = [index for index in indices if index not in unrelated]
             removed.extend((step, index) for index in unrelated)
@@ -101,26 +98,6 @@ def _output_matches(candidate: Candidate, requirement: Requirement) -> bool:
 
 def _has_literal(literal: Literal, candidate: Candidate) -> bool:
     return literal.occurs_in(candidate.call_text) or literal.occurs_in(candidate.output_text)
-
-
-def _find_other_types(
-    candidates: Sequence[Candidate], requirement: Requirement, actions: Sequence[int]
-) -> set[int]:
-    """Find actions of none of the required types, if another action has one of them."""
-    required_types = requirement.all_action_types - _GENERIC_TYPES
-    if not required_types or not all(requirement.action_types):
-        return set()
-    types_by_index = {index: candidates[index].action_types - _GENERIC_TYPES for index in actions}
-    unrelated = {
-        index
-        for index, action_types in types_by_index.items()
-        if action_types and not action_types & required_types
-    }
-    return (
-        unrelated
-        if any(action_types & required_types for action_types in types_by_index.values())
-        else set()
-    )
 
 
 def _find_after_message(

@@ -2,7 +2,8 @@
 
 Where a plan uses other words than its trace, most of what looks missing, partial or extra was done
 as planned. Each such deviation has a confidence, fitted on labelled runs; below a limit it is
-withdrawn, if there is an event to cite. Where the plan uses the words of the trace, nothing is.
+withdrawn, if there is an event to cite. Where the plan uses the words of the trace, no missing step
+is.
 """
 
 from __future__ import annotations
@@ -15,26 +16,25 @@ from itertools import chain
 from math import log
 from typing import TYPE_CHECKING
 
-from planproof.checking.alignment import HIGH_OVERLAP, may_be_aligned
+from planproof.checking.alignment import may_be_aligned
 from planproof.checking.confidence import discount_unverified, estimate_confidence
 from planproof.checking.event_text import cite
+from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.plan_findings import mark_out_of_order
 from planproof.checking.requirements import Requirement
 from planproof.checking.step_status import CHECK_FAILED, ONLY_CLAIMED
 from planproof.checking.unrelated_actions import is_unrelated
+from planproof.contracts.date_values import contains_date, list_days
 from planproof.contracts.terms import Word
+from planproof.contracts.values import Literal, LiteralKind
 from planproof.core.finding import Extra, Severity, Status, StepFinding
 from planproof.core.trace import Event, Kind, Trace
 
 if TYPE_CHECKING:
     from planproof.checking.similarity_analysis import Analysis
 
-REPORTED_FROM = {"missing": 0.5, "ambiguous": 0.5, "partial": 0.4, "extra": 0.18}
-"""The least confidence of a deviation that is reported, by its type; chosen on `train`.
-
-A step is reported as missing if that is more probable than not. The other limits are lower, because
-a benchmark with one flaw per plan has few deviations of each type, so confidence is rarely high.
-"""
+_CLEAR_OVERLAP = 0.36
+_EXACT = frozenset({LiteralKind.PATH, LiteralKind.IDENTIFIER})
 _CONCEPT_SHARE = 0.6
 _MAX_MARGIN = 6.0
 _SCALE = 100
@@ -49,9 +49,9 @@ class DeviationRater:
         self._analysis = analysis
 
     @property
-    def is_clear(self) -> bool:
+    def _is_clear(self) -> bool:
         """True if the plan uses the words of the trace."""
-        return self._analysis.alignment.lexical_overlap >= HIGH_OVERLAP
+        return self._analysis.alignment.lexical_overlap >= _CLEAR_OVERLAP
 
     def rate_steps(self, findings: Sequence[StepFinding]) -> list[StepFinding]:
         """Give the deviations their confidence, or turn them into executed steps."""
@@ -63,21 +63,45 @@ class DeviationRater:
     def is_rated(self, step: int, finding: StepFinding) -> bool:
         """Return whether a finding is a deviation that rests on words alone.
 
-        Conditions, written calls, failed checks and calls without effect are decided by rules.
+        Conditions, written calls, failed checks, calls without effect, a path or identifier that no
+        call has, and another date than planned are decided by rules.
         """
         requirement = self._analysis.requirements[step]
         if requirement.call is not None or requirement.step.condition is not None:
             return False
         if finding.status is Status.PARTIAL:
-            return CHECK_FAILED not in finding.note
+            return (
+                CHECK_FAILED not in finding.note
+                and not self._lacks_exact_value(step)
+                and not self._has_other_date(step)
+            )
         is_claimed = finding.status is Status.AMBIGUOUS and finding.note == ONLY_CLAIMED
         return is_claimed or (finding.status is Status.MISSING and not finding.waived)
+
+    def _lacks_exact_value(self, step: int) -> bool:
+        """Return whether a path or identifier of a step is in no call."""
+        requirement, own = self._analysis.requirements[step], self._comparison.own[step]
+        return any(value.kind in _EXACT for value in self._list_unseen_values(requirement, own))
+
+    def _has_other_date(self, step: int) -> bool:
+        """Return whether the calls of a step have a date that no step names, but not its own."""
+        analysis, requirements = self._analysis, self._analysis.requirements
+        dates = [each for each in requirements[step].literals if each.kind is LiteralKind.DATE]
+        texts = [analysis.candidates[index].call_text for index in self._comparison.own[step]]
+        if not dates or all(date.occurs_in_any(texts) for date in dates):
+            return False
+        planned = "; ".join(requirement.step.text for requirement in requirements)
+        return any(
+            not contains_date(planned, str(day)) for text in texts for day in list_days(text)
+        )
 
     def _rate_step(self, step: int, finding: StepFinding) -> StepFinding:
         deviation = finding.status.value
         confidence = estimate_confidence(deviation, self.compute_step_features(step))
         own = self._comparison.own[step]
-        if not own or self.is_clear or confidence >= REPORTED_FROM[deviation]:
+        is_clear = finding.status is not Status.PARTIAL and self._is_clear
+        limit = load_fitted_values("reported_from")[deviation]
+        if not own or is_clear or confidence >= limit:
             return replace(
                 finding, confidence=discount_unverified(confidence, self._get_events(own))
             )
@@ -140,14 +164,13 @@ class DeviationRater:
 
     def select_doubtful_extras(self, extras: Sequence[Extra]) -> list[Extra]:
         """Return the major extras that are withdrawn if they can belong to a step."""
-        if self.is_clear:
-            return []
         confidence_by_event = self._estimate_extras(extras)
         return [
             extra
             for extra in extras
             if extra.severity is Severity.MAJOR
-            and confidence_by_event.get(extra.event, 1.0) < REPORTED_FROM["extra"]
+            and confidence_by_event.get(extra.event, 1.0)
+            < load_fitted_values("reported_from")["extra"]
         ]
 
     def cover(self, findings: Sequence[StepFinding], extras: Sequence[Extra]) -> list[StepFinding]:
@@ -184,13 +207,17 @@ class DeviationRater:
         return covered
 
     def _can_cover(self, index: int, step: int) -> bool:
-        """Return whether a candidate has anything in common with a step, in any trace."""
+        """Return whether a candidate has enough in common with a step, in any trace."""
         candidate = self._analysis.candidates[index]
+        requirement = self._analysis.requirements[step]
         if not may_be_aligned(self._analysis.alignment.scores[index][step]):
             return False
-        return candidate.event.kind is not Kind.ACTION or not is_unrelated(
-            candidate, self._analysis.requirements[step]
-        )
+        if candidate.event.kind is not Kind.ACTION:
+            return True
+        # Where the plan uses the words of the trace, the same action type is not enough.
+        if self._is_clear and requirement.object_terms.isdisjoint(candidate.terms):
+            return False
+        return not is_unrelated(candidate, requirement)
 
     def _may_show(self, index: int, step: int) -> bool:
         """Return whether an action could be the step in other words: not a text, nor another type.
@@ -213,7 +240,8 @@ class DeviationRater:
         that of the other steps is.
         """
         analysis, comparison = self._analysis, self._comparison
-        requirement, own = analysis.requirements[step], comparison.own[step]
+        own = comparison.own[step]
+        unseen = self._list_unseen_values(analysis.requirements[step], own)
         coverage, count = comparison.coverage, len(comparison.coverage)
         others = (sum(coverage) - coverage[step]) / (count - 1) if count > 1 else coverage[step]
         rows = [analysis.alignment.scores[index] for index in own]
@@ -227,7 +255,7 @@ class DeviationRater:
             "coverage_gap": max(0.0, others - coverage[step]),
             "other_coverage": others,
             "lexical_overlap": analysis.alignment.lexical_overlap,
-            "unseen_values": self._count_unseen_values(requirement, own),
+            "unseen_values": float(min(_MAX_COUNTED_VALUES, len(unseen))),
             "step_count": log(count),
         }
 
@@ -259,19 +287,16 @@ class DeviationRater:
         is_text = self._analysis.candidates[index].is_text_only
         return is_text and self._analysis.requirements[step].requires_action
 
-    def _count_unseen_values(self, requirement: Requirement, own: Sequence[int]) -> float:
-        """Count the values of a step that neither its events nor any other call contain."""
-        if not requirement.literals:
-            return 0.0
+    def _list_unseen_values(self, requirement: Requirement, own: Sequence[int]) -> list[Literal]:
+        """Return the values of a step that neither its events nor any other call contain."""
         candidates = self._analysis.candidates
         outputs = [candidates[i].output_text for i in own if candidates[i].event.output]
-        unseen = [
+        return [
             value
             for value in requirement.literals
             if not value.occurs_in_any(self._comparison.calls)
             and not any(value.occurs_in(output) for output in outputs)
         ]
-        return float(min(_MAX_COUNTED_VALUES, len(unseen)))
 
     @cached_property
     def _comparison(self) -> _Comparison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.alignment import HIGH_OVERLAP_COSTS, LOW_OVERLAP_COSTS, Alignment, align
+from planproof.checking.alignment import Alignment, align, load_costs
 from planproof.checking.similarity import Similarity
 from tests.line_counts import measure_growth
 from tests.trace_builders import Event, did, noted, said, thought
@@ -19,15 +19,13 @@ PLAN = ["Do alpha to a.txt", "Do beta to b.txt", "Do gamma to c.txt"]
 GOOD, FAIR, POOR, BAD = 300, 30, -50, -600
 
 
-def align_rows(
-    plan: list[str], events: list[Event], fits: list[list[int]], lexical_overlap: float = 0.0
-) -> Alignment:
+def align_rows(plan: list[str], events: list[Event], fits: list[list[int]]) -> Alignment:
     """Align with given scores: `fits` has a row for each event and a column for each step."""
     rows = [list(row) for row in fits]
     return align(
         make_candidates(*events),
         [make_requirement(step) for step in plan],
-        Similarity(rows, lexical_overlap),
+        Similarity(rows, 0.0),
     )
 
 
@@ -57,31 +55,20 @@ def test_of_actions_that_are_alike_nobody_can_say_which_was_meant() -> None:
     assert align_rows(plan, events, [[BAD, GOOD], [GOOD, BAD]]).is_monotonic
 
 
-@pytest.mark.parametrize(("lexical_overlap", "left"), [(0.0, []), (1.0, [1])])
-def test_the_higher_the_lexical_overlap_the_less_is_assigned(
-    lexical_overlap: float, left: list[int]
+@pytest.mark.parametrize(("margin", "left"), [(20, []), (-20, [1])])
+def test_an_action_is_assigned_unless_leaving_it_over_costs_less(
+    margin: int, left: list[int]
 ) -> None:
-    assert LOW_OVERLAP_COSTS.unassigned_action > 300 > HIGH_OVERLAP_COSTS.unassigned_action
-    found = align_rows(
-        ["Do alpha to a.txt"], [A, did("alpha", "9", at="a.txt")], [[GOOD], [-300]], lexical_overlap
-    )
-    assert found.unassigned == left
-
-
-def test_prices_lie_between_far_and_near() -> None:
+    score = margin - load_costs().unassigned_action
     events = [A, did("alpha", "9", at="a.txt")]
-    middle = (LOW_OVERLAP_COSTS.unassigned_action + HIGH_OVERLAP_COSTS.unassigned_action) // 2
-    for fit, left in ((-middle + 20, []), (-middle - 20, [1])):
-        assert (
-            align_rows(PLAN[:1], events, [[GOOD], [fit]], lexical_overlap=0.29).unassigned == left
-        )
+    assert align_rows(PLAN[:1], events, [[GOOD], [score]]).unassigned == left
 
 
 # sharing
 
 
 def test_a_step_without_events_shares_one_that_shows_it() -> None:
-    found = align_rows(PLAN[:2], [A], [[GOOD, FAIR]])
+    found = align_rows(PLAN[:2], [A], [[GOOD, GOOD - 100]])
     assert (found.assigned, found.unassigned) == ([[0], [0]], [])
     assert align_rows(PLAN[:2], [A], [[GOOD, POOR]]).assigned == [[0], []]
 
@@ -173,7 +160,8 @@ def test_a_bad_fit_is_not_made_better() -> None:
 def test_a_step_that_asks_for_a_repetition_wants_one() -> None:
     once, twice = did("poll", "1", job="a"), did("poll", "2", job="a")
     found = align_rows(["Poll the job again"], [once, twice], [[0], [0]])
-    assert found.scores == [[-100], [100]]
+    bonus = load_costs().repetition
+    assert found.scores == [[-bonus], [bonus]]
 
 
 def test_a_step_written_as_a_call_is_done_by_that_call() -> None:

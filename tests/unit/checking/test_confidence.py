@@ -38,7 +38,7 @@ def test_it_is_a_share_with_two_digits(sort: str) -> None:
         ("executed", "word_coverage", True),
         ("executed", "found_values", True),
         ("executed", "word_count", False),
-        ("missing", "coverage", False),
+        ("missing", "coverage_gap", True),
         ("missing", "unseen_values", True),
         ("partial", "coverage_gap", True),
         ("extra", "best_score", False),

@@ -19,9 +19,6 @@ def find_unmet(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[
     return find_unmet_requirements(make_requirement(step), whole[: len(events)], whole, actors)
 
 
-LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
-
-
 @pytest.mark.parametrize(
     ("step", "event", "lacks"),
     [
@@ -38,28 +35,9 @@ LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
         ('read_file({"path": "a.txt"})', did("read_file", path="a.txt"), ""),
         ('read_file({"path": "a.txt"})', did("read_file", path="b.txt"), "b.txt, plan says a.txt"),
         # keeping
-        ("Fetch the page and save it", did("fetch_page"), "nothing was saved"),
+        ("Fetch the page and save it", did("fetch_page"), "no call for “save it”"),
         ("Fetch the page and save it", did("write_file", page="x"), ""),
         ("Fetch the page and save it", said("Here is the page."), ""),
-        # sorting
-        ("List the users sorted by age", did("sql", query="select * from users"), "was sorted"),
-        ("List the users sorted by age", did("sql", query="select * from users order by age"), ""),
-        (
-            "List the users in descending order of age",
-            did("sql", query="select * from users order by age"),
-            "in the opposite order",
-        ),
-        (
-            "List the users in descending order of age",
-            did("sql", query="select * from users order by age desc"),
-            "",
-        ),
-        (
-            "List the users in ascending order of age",
-            did("sql", query="select * from users order by age desc"),
-            "in the opposite order",
-        ),
-        ("List the users sorted by age", did("run", command="sort -k2 users.txt"), ""),
         # later parts
         (
             "Open the page and delete the draft",
@@ -111,19 +89,6 @@ def test_a_call_without_a_recorded_output_may_have_returned_the_value() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("table", "lacks"), [("airlines", ["table flights was not described"]), ("flights", [])]
-)
-def test_another_table_was_described(table: str, lacks: list[str]) -> None:
-    described: Event = {"kind": "action", "name": "sql", "text": f"DESCRIBE {table}"}
-    assert find_unmet("Describe the flights table", described, beside=[LIST_TABLES]) == lacks
-
-
-def test_a_table_that_the_step_does_not_name_is_none_of_its_business() -> None:
-    described: Event = {"kind": "action", "name": "sql", "text": "DESCRIBE airlines"}
-    assert find_unmet("Describe a table", described, beside=[LIST_TABLES]) == []
-
-
 def test_somebody_else_did_it() -> None:
     by_coder = {**thought("2 and 2 are 4."), "actor": "Programmer"}
     by_checker = {**thought("It is 4."), "actor": "Checker"}
@@ -171,14 +136,6 @@ def test_options_keep_their_case(command: str, found: list[str]) -> None:
     assert (
         find_unmet("List the folder with `ls` and its option `-R`", did("ls", c=command)) == found
     )
-
-
-def test_each_table_is_to_be_described() -> None:
-    described = did("sql", "...", query="DESCRIBE flights")
-    step = "Inspect each table to see what it holds"
-    assert find_unmet(step, described, beside=[LIST_TABLES]) == ["table airlines was not described"]
-    both = [described, did("sql", "...", query="DESCRIBE airlines")]
-    assert find_unmet(step, *both, beside=[LIST_TABLES]) == []
 
 
 def test_who_is_handed_over_to_has_a_part_in_the_hand_over() -> None:

@@ -93,32 +93,6 @@ def test_an_unrelated_action_is_removed_from_its_own_step_only() -> None:
     assert runs == [[0], [1]]
 
 
-def test_a_lone_step_does_not_cover_what_is_of_another_sort() -> None:
-    events = make_candidates(
-        did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1")
-    )
-    looked_up = make_requirement("Look up the order")
-
-    alone = remove_unrelated_actions(events, [looked_up], [[0, 1]])
-    among_others = remove_unrelated_actions(
-        events, [looked_up, make_requirement("Say goodbye")], [[0, 1], []]
-    )
-
-    assert alone == [(0, 1)]
-    assert among_others == []
-
-
-def test_a_lone_step_whose_verb_is_not_known_covers_what_fits() -> None:
-    events = make_candidates(
-        did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1")
-    )
-
-    assert (
-        remove_unrelated_actions(events, [make_requirement("Frobnicate the parcel A-1")], [[0, 1]])
-        == []
-    )
-
-
 def test_what_is_done_when_all_is_said_does_not_serve_the_saying() -> None:
     before, after = did("get_order", "60", order="A-1"), did("get_order", "70", order="A-2")
     events = make_candidates(before, said("Which of the orders do you mean?"), after)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planproof.checking import confidence, withdrawal
+from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.similarity_analysis import Analysis, analyze
-from planproof.checking.withdrawal import REPORTED_FROM, DeviationRater
+from planproof.checking.withdrawal import DeviationRater
 from planproof.core.finding import Severity, Status
 from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
@@ -26,7 +27,7 @@ BYE = said("Goodbye!")
 def _weights(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every deviation the confidence that a test asks for, by default a low one."""
     wanted = getattr(request, "param", 0.01)
-    rated = frozenset(REPORTED_FROM)
+    rated = frozenset(load_fitted_values("reported_from"))
     estimate = confidence.estimate_confidence
 
     def rate(finding_type: str, features: dict[str, float]) -> float:
@@ -65,7 +66,7 @@ def test_without_a_free_event_nothing_is_withdrawn() -> None:
     assert verdict.steps[1].status is Status.MISSING
 
 
-def test_where_the_plan_has_the_words_of_the_trace_nothing_is_withdrawn() -> None:
+def test_a_path_that_no_call_has_and_an_unrelated_action_are_not_withdrawn() -> None:
     plan = ["Read report-12.txt", "Delete draft-7.txt"]
     read_file, delete = (
         did("read_file", path="report-12.txt"),
@@ -74,6 +75,26 @@ def test_where_the_plan_has_the_words_of_the_trace_nothing_is_withdrawn() -> Non
     verdict = judge_events(plan, read_file, did("buy_milk", litres=2), delete)
     assert statuses(verdict) == [Status.EXECUTED, Status.PARTIAL]
     assert [extra.severity for extra in verdict.extras] == [Severity.MAJOR]
+
+
+def test_another_date_than_planned_is_not_withdrawn() -> None:
+    plan = ["Cancel the booking of 12 March", "Say goodbye"]
+    first, *_ = judge_events(plan, did("cancel_booking", date="2026-03-14"), BYE).steps
+    assert first.status is Status.PARTIAL
+    first, *_ = judge_events(plan, did("cancel_booking", date="2026-03-12"), BYE).steps
+    assert first.status is Status.EXECUTED
+
+
+def test_where_the_plan_uses_the_words_of_the_trace_no_missing_step_is_withdrawn() -> None:
+    plan = ["Read report-12.txt", "Sort the lines", "Delete draft-7.txt", "Rename notes.txt"]
+    events = [
+        did("read_file", path="report-12.txt"),
+        did("check_words", path="notes.txt"),
+        did("delete_file", path="draft-7.txt"),
+        did("rename_file", path="notes.txt"),
+    ]
+    assert analyse(plan, *events).alignment.lexical_overlap > 0.36
+    assert judge_events(plan, *events).steps[1].status is Status.MISSING
 
 
 def test_a_claim_is_never_the_event_that_shows_an_action() -> None:
@@ -97,8 +118,8 @@ def test_what_a_rule_decides_is_not_rated(step: str, event: Event) -> None:
 
 
 def test_a_doubtful_extra_belongs_to_the_step_being_worked_on() -> None:
-    plan = ["Look at the bill of the client", "Say goodbye"]
-    verdict = judge_events(plan, OPEN, did("get_client", id="9"), BYE)
+    plan = ["Look at the bill of the client for the party", "Say goodbye"]
+    verdict = judge_events(plan, did("get_bill", id="7"), did("open_ledger", id="9"), BYE)
     assert not verdict.extras
     assert [step.covers for step in verdict.steps] == [("e1", "e2"), ("e3",)]
 
