@@ -63,20 +63,21 @@ class DeviationRater:
     def is_rated(self, step: int, finding: StepFinding) -> bool:
         """Return whether a finding is a deviation that rests on words alone.
 
-        Conditions, written calls, failed checks, calls without effect, a path or identifier that no
-        call has, and another date than planned are decided by rules.
+        Conditions, written calls, failed checks and calls without effect are decided by rules.
         """
         requirement = self._analysis.requirements[step]
         if requirement.call is not None or requirement.step.condition is not None:
             return False
         if finding.status is Status.PARTIAL:
-            return (
-                CHECK_FAILED not in finding.note
-                and not self._lacks_exact_value(step)
-                and not self._has_other_date(step)
-            )
+            return CHECK_FAILED not in finding.note
         is_claimed = finding.status is Status.AMBIGUOUS and finding.note == ONLY_CLAIMED
         return is_claimed or (finding.status is Status.MISSING and not finding.waived)
+
+    def _is_certain(self, step: int, finding: StepFinding) -> bool:
+        """Return whether a deviation is kept, however low its confidence."""
+        if finding.status is Status.PARTIAL:
+            return self._lacks_exact_value(step) or self._has_other_date(step)
+        return self._is_clear
 
     def _lacks_exact_value(self, step: int) -> bool:
         """Return whether a path or identifier of a step is in no call."""
@@ -99,9 +100,8 @@ class DeviationRater:
         deviation = finding.status.value
         confidence = estimate_confidence(deviation, self.compute_step_features(step))
         own = self._comparison.own[step]
-        is_clear = finding.status is not Status.PARTIAL and self._is_clear
         limit = load_fitted_values("reported_from")[deviation]
-        if not own or is_clear or confidence >= limit:
+        if not own or confidence >= limit or self._is_certain(step, finding):
             return replace(
                 finding, confidence=discount_unverified(confidence, self._get_events(own))
             )
