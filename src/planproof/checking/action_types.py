@@ -39,7 +39,7 @@ _OUTCOME_FOR_SOMEBODY = re.compile(
     r"|shoppers?|travell?ers?|members?|employees?|colleagues?|team|manager)\b[^.;:]{0,20}?\b"
     r"(?:knows?|learns?|hears?|(?:has|have|is|are|was|were|gets?)\s(?:\w+\s){0,2}?"
     r"(?:(?P<asked>asked)|told|informed|aware|notified|advised|reminded|warned|thanked|assured"
-    r"|refused|offered|shown|given))\b",
+    r"|refused|offered|shown))\b",
     re.IGNORECASE,
 )
 """A step that states what somebody knows or was asked in the end: "The user knows the date"."""

@@ -26,6 +26,14 @@ from planproof.checking.similarity import (
 from planproof.checking.unrelated_actions import is_unrelated, remove_unrelated_actions
 from planproof.core.trace import Kind
 
+_MAX_DECLARATION_SCORE = -900
+"""A message that only announces the plan executes no step, however similar its words are."""
+_SEVERAL_COMMANDS = re.compile(r"&&|;")
+_EXACT_CALL_SCORE = 400
+_MAX_SAME_TOOL_SCORE = -150
+OTHER_CALL_SCORE = -900
+_PLANNING_TYPES = frozenset({"plan", "change"})
+
 
 class Costs(NamedTuple):
     """Fitted costs and limits of an alignment, in hundredths like the scores."""
@@ -54,15 +62,6 @@ class Costs(NamedTuple):
 def load_costs() -> Costs:
     """Return the costs in the data file next to this module."""
     return Costs(**load_fitted_values("costs"))
-
-
-_MAX_DECLARATION_SCORE = -900
-"""A message that only announces the plan executes no step, however similar its words are."""
-_SEVERAL_COMMANDS = re.compile(r"&&|;")
-_EXACT_CALL_SCORE = 400
-_MAX_SAME_TOOL_SCORE = -150
-OTHER_CALL_SCORE = -900
-_PLANNING_TYPES = frozenset({"plan", "change"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +110,10 @@ def align(
     reordered = None
     skipped = len(requirements) - len({step for step in monotonic if step >= 0})
     if _bound_gain(scores, leave_costs, monotonic) + skipped * costs.skip > costs.reorder:
-        reordered = _align_reordered(
-            _level_repeats(candidates, scores), leave_costs, costs, len(requirements)
-        )
+        levelled = _level_repeats(candidates, scores)
+        reordered = _align_reordered(candidates, levelled, leave_costs, costs, len(requirements))
     step_by_candidate = monotonic if reordered is None else reordered
-    candidates_by_step: list[list[int]] = [[] for _ in requirements]
-    for index, step in enumerate(step_by_candidate):
-        if step >= 0:
-            candidates_by_step[step].append(index)
+    candidates_by_step = _group_by_step(step_by_candidate, len(requirements))
     unassigned = [index for index, step in enumerate(step_by_candidate) if step < 0]
     for step, index in remove_unrelated_actions(candidates, requirements, candidates_by_step):
         unassigned.append(index)
@@ -138,6 +133,14 @@ def align(
     )
 
 
+def _group_by_step(step_by_candidate: Sequence[int], step_count: int) -> list[list[int]]:
+    candidates_by_step: list[list[int]] = [[] for _ in range(step_count)]
+    for index, step in enumerate(step_by_candidate):
+        if step >= 0:
+            candidates_by_step[step].append(index)
+    return candidates_by_step
+
+
 def _bound_gain(scores: list[list[int]], leave_costs: list[int], monotonic: list[int]) -> int:
     """Return an upper bound of what events gain: each is assigned to the step it fits best."""
     return sum(
@@ -148,7 +151,11 @@ def _bound_gain(scores: list[list[int]], leave_costs: list[int], monotonic: list
 
 
 def _align_reordered(
-    scores: list[list[int]], leave_costs: list[int], costs: Costs, step_count: int
+    candidates: Sequence[Candidate],
+    scores: list[list[int]],
+    leave_costs: list[int],
+    costs: Costs,
+    step_count: int,
 ) -> list[int] | None:
     """Return the alignment to the steps in another order, or None if it gains too little.
 
@@ -170,9 +177,17 @@ def _align_reordered(
     if order == list(range(step_count)):
         return None
     planned = align_monotonic(scores, leave_costs, costs.skip, step_count)
+    # A step that shares an event of its neighbours is not skipped, or only claimed.
+    in_place = [
+        [index for index in indices if scores[index][step] > costs.claim]
+        for step, indices in enumerate(_group_by_step(planned.step_by_event, step_count))
+    ]
+    skipped = in_place.count([])
+    _share_candidates(in_place, scores, candidates, costs, moving=False)
+    planned_score = planned.score + costs.skip * (skipped - in_place.count([]))
     permuted_scores = [[row[step] for step in order] for row in scores]
     permuted = align_monotonic(permuted_scores, leave_costs, costs.skip, step_count)
-    if permuted.score - planned.score <= costs.reorder:
+    if permuted.score - planned_score <= costs.reorder:
         return None
     return [order[step] if step >= 0 else -1 for step in permuted.step_by_event]
 
@@ -269,8 +284,13 @@ def _share_candidates(
     scores: list[list[int]],
     candidates: Sequence[Candidate],
     costs: Costs,
+    *,
+    moving: bool = True,
 ) -> None:
-    """Give each step without events the candidate that clearly shows it, neighbours first."""
+    """Give each step without events the candidate that clearly shows it, neighbours first.
+
+    Only if `moving` is one from elsewhere taken, too.
+    """
     if all(assigned):
         return
     lines = [
@@ -287,7 +307,7 @@ def _share_candidates(
         for among, min_score in (
             (window, costs.shared),
             (nearby_lines, costs.shared_in_line),
-            (outside_window, costs.moved),
+            (outside_window if moving else (), costs.moved),
         ):
             best = max(among, key=lambda index: scores[index][step], default=None)
             if best is not None and scores[best][step] >= min_score:

@@ -84,9 +84,10 @@ class Requirement:
     those of the words that name no action type. `action_types` are, for each part, the action types
     that execute it, `all_action_types` those of all parts. `literals` are the names and values in
     the step, `values` those without the names. `subject` is the agent, in lower case, that the step
-    assigns the work to. `requires_action` means that a message or reasoning alone is not enough.
-    `exclusive_types` are the exclusive action types that its parts begin with, `compatible_types`
-    those of all its words; a call with none of these does something else.
+    assigns the work to. `requires_action` means that a message or reasoning alone is not enough,
+    `needs_call` that it says so: by a tool, or to send something to others. `exclusive_types` are
+    the exclusive action types that its parts begin with, `compatible_types` those of all its words;
+    a call with none of these does something else.
     """
 
     step: Step
@@ -107,6 +108,7 @@ class Requirement:
     all_action_types: frozenset[str]
     literals: tuple[Literal, ...]
     values: tuple[Literal, ...]
+    needs_call: bool
     requires_action: bool
     exclusive_types: frozenset[str]
     compatible_types: frozenset[str]
@@ -202,6 +204,7 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
         all_action_types=frozenset[str]().union(*action_types),
         literals=literals,
         values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
+        needs_call=needs_call,
         requires_action=needs_call
         or (not accepts_message and not all(_is_mental(part_types) for part_types in action_types)),
         exclusive_types=exclusive_types,

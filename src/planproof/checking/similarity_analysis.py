@@ -22,6 +22,8 @@ from planproof.core.vocabulary import Vocabulary
 _ACTS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 _ROLES = frozenset({"assistant", "agent", "tool"})
 """What formats call any agent: a step that says "the assistant" names none of several."""
+_DEEDS = frozenset({"transact", "remove"})
+"""Action types that saying so never does."""
 
 
 def judge_by_similarity(
@@ -93,7 +95,10 @@ def _accept_speech(requirements: Sequence[Requirement], trace: Trace) -> Sequenc
         return requirements
     return [
         replace(requirement, accepts_message=True, requires_action=False)
-        if requirement.requires_action and _names_any(requirement, names)
+        if requirement.requires_action
+        and not requirement.needs_call
+        and requirement.all_action_types.isdisjoint(_DEEDS)
+        and _names_any(requirement, names)
         else requirement
         for requirement in requirements
     ]

@@ -119,15 +119,18 @@ def by(actor: str, text: str) -> Event:
 
 
 def test_an_agent_without_tools_acts_by_speaking() -> None:
-    plan = ["Coder: run the tests", "The Peer Reviewer approves the fix"]
+    plan = ["Coder: run the tests", "The Peer Reviewer verifies the fix"]
     tests = {**did("run_tests"), "actor": "coder"}
-    approval = by("PeerReviewer", "I approve the fix.")
+    approval = by("PeerReviewer", "I verified the fix.")
     verdict = judge_events(plan, tests, by("Coder", "The tests pass."), approval)
     assert statuses(verdict)[1] is Status.EXECUTED
     # The only speaker has no such excuse, and neither has somebody else.
     alone = judge_events(["The assistant restarts the server"], said("I restart the server."))
     assert statuses(alone) == [Status.AMBIGUOUS]
-    other = judge_events(plan, tests, by("Coder", "I approve the fix."))
+    deed = ["Coder: run the tests", "The Peer Reviewer books the room for the review"]
+    booking = judge_events(deed, tests, by("PeerReviewer", "I booked the room for the review."))
+    assert statuses(booking)[1] is not Status.EXECUTED
+    other = judge_events(plan, tests, by("Coder", "I verified the fix."))
     assert statuses(other)[1] is not Status.EXECUTED
 
 
