@@ -38,7 +38,7 @@ _DATE = re.compile(
     rf"|{_BEFORE}(?P<y7>\d{{4}})[-/](?P<m7>0[1-9]|1[0-2]){_AFTER}(?![-/]\d)"
     r"|(?<![\d./-])(?P<a8>\d{1,2})(?P<s8>[/-])(?P<b8>\d{1,2})(?![\d/-])"
     r"|(?<!\w)(?P<d9>\d{1,2})(?:st|nd|rd|th)(?!\w)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _RELATIVE = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|now|(?:next|this|last|coming) [a-z]{3,9}"

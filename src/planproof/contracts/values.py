@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from planproof.contracts.date_values import contains_date
+from planproof.contracts.terms import stem
 from planproof.core.knowledge import read_knowledge
 from planproof.core.phrases import collapse_spaces
 
@@ -44,17 +45,16 @@ class Literal:
         """Return whether a folded text contains the value; a name matches without its endings."""
         if self.kind is _A_NAME:
             words = [word for word in self.forms[0].split() if word != "and"]
-            if all(word[: max(4, len(word) - 2)] in folded for word in words):
+            if all(_contains_name(word, folded) for word in words):
                 return True
             codes = _load_short_names().get(self.forms[0], ())
-            return any(_compile_whole_value(code).search(folded) for code in codes)
-        if self.kind is _A_DATE and not any(form in folded for form in self.forms):
+            return any(code in folded and _compile_code(code).search(folded) for code in codes)
+        if self.kind is _A_DATE:
             return contains_date(folded, self.text)
+        compile_form = _WHOLE_VALUE_PATTERNS.get(self.kind)
         for form in self.forms:
             # A plain search for the form is much faster than the pattern for a whole value.
-            if form in folded and (
-                self.kind is not _A_NUMBER or _compile_whole_value(form).search(folded)
-            ):
+            if form in folded and (compile_form is None or compile_form(form).search(folded)):
                 return True
         return False
 
@@ -120,16 +120,16 @@ _DATE = re.compile(
     rf"\b(?P<iso>\d{{4}}-\d{{2}}-\d{{2}})\b"
     rf"|\b(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y1>\d{{4}})\b)?"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_MONTH})\b\.?(?:,?\s+(?P<y2>\d{{4}})\b)?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _DATE_RANGE = re.compile(
     rf"\b(?P<m1>{_MONTH})\.?\s(?P<d1>\d{{1,2}})\s?(?:to|-|\u2013|until|and)\s?(?P<d2>\d{{1,2}})\b"
     rf"|\b(?P<d3>\d{{1,2}})\.?\s?(?:to|-|\u2013|until|and)\s?(?P<d4>\d{{1,2}})\.?\s(?P<m2>{_MONTH})\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 # All repetitions are bounded where a match may start anywhere, to avoid quadratic time.
 _IDENTIFIER = re.compile(
-    r"#?\b(?=[\w-]{0,61}\d)(?=[\w-]{0,61}[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
+    r"#?\b[A-Z]{1,5}-\d{2,12}\b|#?\b(?=[\w-]{0,61}\d)(?=[\w-]{0,61}[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
     r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
     r"|\b[A-Z]{3,12}\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w{1,60}\b"
     r"|\b\d+(?:\.\d+){2,4}\b"
@@ -186,6 +186,39 @@ def _compile_whole_value(value: str) -> re.Pattern[str]:
     # The value comes first in the pattern, which makes the search fast.
     value, near = re.escape(value), "[^\\W_]" if value.isalpha() else "\\d"
     return re.compile(f"{value}(?!{near})(?<!{near}{value})")
+
+
+@lru_cache(maxsize=4_096)
+def _compile_whole_word(value: str) -> re.Pattern[str]:
+    """Return a pattern for an identifier or a path that is not part of a longer one."""
+    before = r"(?<![^\W_])" if value[:1].isalnum() else ""
+    after = r"(?![^\W_])" if value[-1:].isalnum() else ""
+    return re.compile(f"{before}{re.escape(value)}{after}")
+
+
+_WHOLE_VALUE_PATTERNS = {
+    LiteralKind.NUMBER: _compile_whole_value,
+    LiteralKind.IDENTIFIER: _compile_whole_word,
+    LiteralKind.PATH: _compile_whole_word,
+}
+
+
+@lru_cache(maxsize=4_096)
+def _compile_code(code: str) -> re.Pattern[str]:
+    """Return a pattern for a code that is a whole value, not a word of a name or of a key."""
+    return re.compile(rf"(?<!\w){re.escape(code)}(?!\w)(?!\s+(?![\w.-]+:)\w)")
+
+
+def _contains_name(word: str, folded: str) -> bool:
+    """Return whether a text has a word of a name, perhaps with another ending."""
+    stemmed = stem(word)
+    return stemmed[:4] in folded and _compile_name(word, stemmed).search(folded) is not None
+
+
+@lru_cache(maxsize=4_096)
+def _compile_name(word: str, stemmed: str) -> re.Pattern[str]:
+    forms = "|".join(map(re.escape, dict.fromkeys((word, stemmed))))
+    return re.compile(rf"(?<![^\W_])(?:{forms})(?:e?s|'s|n|an|ans)?(?![^\W_])")
 
 
 def fold(text: str) -> str:
