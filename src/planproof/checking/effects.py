@@ -57,6 +57,7 @@ _EFFECT_NODES = (
     *(ast.Delete, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.comprehension),
     *(ast.Raise, ast.Assert, ast.With),
 )
+_ONE_WORD = re.compile(r"\s*\w+\s*")
 _MAGIC = re.compile(r"^[!%]{1,2}", re.MULTILINE)
 _OTHER_COMMENT = re.compile(r"^[ \t]*(?://|#|--[ \t])[^\n]*$", re.MULTILINE)
 _OTHER_PRINT = re.compile(
@@ -107,13 +108,15 @@ def analyze_effect(event: Event, leaves: Leaves) -> Effect | None:
         )
         if code is None
     )
+    # Another argument of a tool that need not run code may have any effect.
+    runs_code = language is not None or len(leaves) <= 1
     return Effect(
         event.text if own is None else own.remaining,
         remaining_leaves,
         "\n".join(code.printed_text for code in stripped if code.printed_text),
         NO_NAMES.union(*(code.required_names for code in stripped)),
-        is_idle=not assigned,
-        is_harmless=not assigned and all(code.is_harmless for code in stripped),
+        is_idle=runs_code and not assigned,
+        is_harmless=runs_code and not assigned and all(code.is_harmless for code in stripped),
     )
 
 
@@ -205,6 +208,9 @@ def _detect_argument_language(key: str, tool: str | None) -> str | None:
 def _strip(text: Json, language: str | None) -> StrippedCode | None:
     """Return the stripped code of a text, or None if nothing was stripped or it is not code."""
     if language is None or not isinstance(text, str) or not text or text[0] == "-":
+        return None
+    if _ONE_WORD.fullmatch(text) and language == "code":
+        # A code such as "SPRING10" or "4711" is no program.
         return None
     # Text beyond this limit is not compared with any step.
     text = text[:_MAX_CODE_CHARS]

@@ -252,7 +252,8 @@ class Conversation:
 
     def _get_actor(self, message: dict[str, Json]) -> str:
         name = message.get("name")
-        if name and isinstance(name, str):
+        # An agent that calls itself "user" is not the user, whose acts are not judged.
+        if name and isinstance(name, str) and name != "user":
             return name
         # In a chat of named agents, "Assistant" may be the name of one.
         return "Assistant" if message.get("role") == "Assistant" else self.speaker
