@@ -179,7 +179,7 @@ def _find_absent_literals(
     """Return the values of a part of a step that its events do not show."""
     if not part.literals:
         return []
-    actions = [candidate for candidate in assigned if not candidate.is_text_only]
+    actions = [candidate for candidate in assigned if candidate.event.kind is Kind.ACTION]
     accepts_text = part.accepts_text
     # "Transfer" may be a call or a message. If a call was made, the values must be in the call or
     # in a message of the same step, not anywhere in the trace.
@@ -251,7 +251,7 @@ def _is_returned(
     return (literal.kind is LiteralKind.NAME or is_code or unrecorded) and any(
         _any_has_literal(literal, (candidate,))
         for candidate in all_candidates
-        if not candidate.is_text_only
+        if candidate.event.kind is Kind.ACTION
     )
 
 

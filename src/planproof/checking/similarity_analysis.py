@@ -22,6 +22,7 @@ from planproof.core.vocabulary import Vocabulary
 _ACTS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 _ROLES = frozenset({"assistant", "agent", "tool"})
 """What formats call any agent: a step that says "the assistant" names none of several."""
+_BEFORE_NAME = frozenset({"the", "let", "have", "ask"})
 _DEEDS = frozenset({"transact", "remove"})
 """Action types that saying so never does."""
 
@@ -86,7 +87,7 @@ def analyze(
 
 
 def _accept_speech(requirements: Sequence[Requirement], trace: Trace) -> Sequence[Requirement]:
-    """Let messages execute the steps of a named agent that calls no tool: it acts by speaking."""
+    """Let messages execute the steps that an agent without tools is to do: it acts by speaking."""
     own = [event for event in trace.events if event.actor and event.actor != "user"]
     acting = {event.actor for event in own if event.kind in _ACTS}
     speakers = {event.actor for event in own if event.kind is Kind.MESSAGE} - acting
@@ -98,15 +99,19 @@ def _accept_speech(requirements: Sequence[Requirement], trace: Trace) -> Sequenc
         if requirement.requires_action
         and not requirement.needs_call
         and requirement.all_action_types.isdisjoint(_DEEDS)
-        and _names_any(requirement, names)
+        and _begins_with_any(requirement, names)
         else requirement
         for requirement in requirements
     ]
 
 
-def _names_any(requirement: Requirement, names: Sequence[str]) -> bool:
-    words = f" {' '.join(split_identifier(requirement.step.text))} "
-    return any(f" {name} " in words for name in names)
+def _begins_with_any(requirement: Requirement, names: Sequence[str]) -> bool:
+    """Return whether a step begins with the name of an agent: "The Reviewer ...", "Let Ann ..."."""
+    words = split_identifier(requirement.step.text)
+    while words and words[0] in _BEFORE_NAME:
+        words = words[1:]
+    start = f"{' '.join(words)} "
+    return any(start.startswith(f"{name} ") for name in names)
 
 
 def _collect_actors(

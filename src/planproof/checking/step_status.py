@@ -33,7 +33,7 @@ _CHECK_PHRASE = re.compile(
 _EXPECTS_FAILURE = re.compile(
     r"\b(?:fail|error|reject|refus|den(?:y|ied)|invalid|no\b|not\b)", re.IGNORECASE
 )
-_BOOKKEEPING_TYPES = frozenset({"plan", "change", "think"})
+_BOOKKEEPING_TYPES = frozenset({"plan", "think"})
 """Action types that a to-do list, a ledger or a think tool can perform."""
 
 
@@ -58,7 +58,7 @@ def judge_step(
     elif (
         requirement.requires_action
         and not _is_done_in_reasoning(requirement, assigned)
-        and all(_is_only_claimed(u, requirement) for u in assigned)
+        and all(is_only_claimed(u, requirement) for u in assigned)
     ):
         # A claim is not evidence of an action.
         status, problems = Status.AMBIGUOUS, [ONLY_CLAIMED]
@@ -109,7 +109,7 @@ def _has_failed_check(
     return any(event.status is EventStatus.ERROR for event in last)
 
 
-def _is_only_claimed(candidate: Candidate, requirement: Requirement) -> bool:
+def is_only_claimed(candidate: Candidate, requirement: Requirement) -> bool:
     """Return whether a candidate only claims the step, or only ticks it off."""
     if not candidate.counts_for(requirement.folded_text):
         return True

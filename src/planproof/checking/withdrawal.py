@@ -22,11 +22,11 @@ from planproof.checking.event_text import cite
 from planproof.checking.fitted_values import load_fitted_values
 from planproof.checking.plan_findings import mark_out_of_order
 from planproof.checking.requirements import Requirement
-from planproof.checking.step_status import CHECK_FAILED, ONLY_CLAIMED
+from planproof.checking.step_status import CHECK_FAILED, ONLY_CLAIMED, is_only_claimed
 from planproof.checking.unrelated_actions import is_unrelated
 from planproof.contracts.date_values import contains_date, list_days
 from planproof.contracts.terms import Word
-from planproof.contracts.values import Literal, LiteralKind
+from planproof.contracts.values import Literal, LiteralKind, extract_literals
 from planproof.core.finding import Extra, Severity, Status, StepFinding
 from planproof.core.trace import Event, Kind, Trace
 
@@ -39,6 +39,7 @@ _CONCEPT_SHARE = 0.6
 _MAX_MARGIN = 6.0
 _SCALE = 100
 _MAX_CITED = 3
+_MAX_CALL_CHARS = 2_000
 _MAX_COUNTED_VALUES = 2
 
 
@@ -47,6 +48,7 @@ class DeviationRater:
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
+        self._values_in_calls: dict[Literal, bool] = {}
 
     @property
     def _is_clear(self) -> bool:
@@ -76,7 +78,11 @@ class DeviationRater:
     def _is_certain(self, step: int, finding: StepFinding) -> bool:
         """Return whether a deviation is kept, however low its confidence."""
         if finding.status is Status.PARTIAL:
-            return self._lacks_exact_value(step) or self._has_other_date(step)
+            return (
+                self._lacks_exact_value(step)
+                or self._has_other_date(step)
+                or self._has_other_number(step)
+            )
         return self._is_clear
 
     def _lacks_exact_value(self, step: int) -> bool:
@@ -94,6 +100,22 @@ class DeviationRater:
         planned = "; ".join(requirement.step.text for requirement in requirements)
         return any(
             not contains_date(planned, str(day)) for text in texts for day in list_days(text)
+        )
+
+    def _has_other_number(self, step: int) -> bool:
+        """Return whether a number of a step is in no call, but its own have one of no step."""
+        analysis, own = self._analysis, self._comparison.own[step]
+        unseen = self._list_unseen_values(analysis.requirements[step], own)
+        if not any(value.kind is LiteralKind.NUMBER for value in unseen):
+            return False
+        planned = {
+            form for each in analysis.requirements for v in each.literals for form in v.forms
+        }
+        return any(
+            value.kind is LiteralKind.NUMBER and planned.isdisjoint(value.forms)
+            for index in own
+            if not analysis.candidates[index].is_text_only
+            for value in extract_literals(analysis.candidates[index].call_text[:_MAX_CALL_CHARS])
         )
 
     def _rate_step(self, step: int, finding: StepFinding) -> StepFinding:
@@ -284,8 +306,9 @@ class DeviationRater:
         return self._analysis.alignment.assigned[step]
 
     def _is_claim(self, index: int, step: int) -> bool:
-        is_text = self._analysis.candidates[index].is_text_only
-        return is_text and self._analysis.requirements[step].requires_action
+        requirement = self._analysis.requirements[step]
+        candidate = self._analysis.candidates[index]
+        return requirement.requires_action and is_only_claimed(candidate, requirement)
 
     def _list_unseen_values(self, requirement: Requirement, own: Sequence[int]) -> list[Literal]:
         """Return the values of a step that neither its events nor any other call contain."""
@@ -294,9 +317,15 @@ class DeviationRater:
         return [
             value
             for value in requirement.literals
-            if not value.occurs_in_any(self._comparison.calls)
-            and not any(value.occurs_in(output) for output in outputs)
+            if not self._is_in_calls(value) and not any(map(value.occurs_in, outputs))
         ]
+
+    def _is_in_calls(self, value: Literal) -> bool:
+        """Return whether any call has a value; each is looked for once."""
+        known = self._values_in_calls
+        if value not in known:
+            known[value] = value.occurs_in_any(self._comparison.calls)
+        return known[value]
 
     @cached_property
     def _comparison(self) -> _Comparison:

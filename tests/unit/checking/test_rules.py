@@ -127,6 +127,10 @@ def test_an_agent_without_tools_acts_by_speaking() -> None:
     # The only speaker has no such excuse, and neither has somebody else.
     alone = judge_events(["The assistant restarts the server"], said("I restart the server."))
     assert statuses(alone) == [Status.AMBIGUOUS]
+    # What a speaker is called is no name of an agent elsewhere in a step.
+    server = by("server", "The server is restarted.")
+    restart = judge_events(["Run the tests", "Restart the server"], tests, server)
+    assert statuses(restart)[1] is not Status.EXECUTED
     deed = ["Coder: run the tests", "The Peer Reviewer books the room for the review"]
     booking = judge_events(deed, tests, by("PeerReviewer", "I booked the room for the review."))
     assert statuses(booking)[1] is not Status.EXECUTED

@@ -13,7 +13,7 @@ from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
 from tests.line_counts import measure_growth
-from tests.trace_builders import Event, did, failed, judge_events, said
+from tests.trace_builders import Event, did, failed, judge_events, noted, said
 from tests.unit.checking.judge_cases import read
 
 PARAPHRASED = ["Look at the bill", "Strike the gala for clients", "Say goodbye"]
@@ -44,7 +44,7 @@ def statuses(verdict: Verdict) -> list[Status]:
     return [step.status for step in verdict.steps]
 
 
-PARTLY = ["Look at the bill of 4711", "Strike the gala for clients", "Say goodbye"]
+PARTLY = ["Look at the bill of Ann", "Strike the gala for clients", "Say goodbye"]
 
 
 def test_a_doubtful_deviation_is_executed_by_the_events_it_had() -> None:
@@ -83,6 +83,17 @@ def test_another_date_than_planned_is_not_withdrawn() -> None:
     assert first.status is Status.PARTIAL
     first, *_ = judge_events(plan, did("cancel_booking", date="2026-03-12"), BYE).steps
     assert first.status is Status.EXECUTED
+
+
+def test_another_number_than_planned_is_not_withdrawn() -> None:
+    plan = ["Pay 40 EUR for the gala", "Say goodbye"]
+    first, *_ = judge_events(plan, did("pay_gala", amount=45), BYE).steps
+    assert first.status is Status.PARTIAL
+
+
+def test_a_thought_is_no_evidence_of_an_action() -> None:
+    think = noted("think", thought="strike the gala for clients")
+    assert judge_events(PARAPHRASED, OPEN, think, BYE).steps[1].status is not Status.EXECUTED
 
 
 def test_where_the_plan_uses_the_words_of_the_trace_no_missing_step_is_withdrawn() -> None:
