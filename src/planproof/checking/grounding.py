@@ -179,7 +179,7 @@ def _find_absent_literals(
     """Return the values of a part of a step that its events do not show."""
     if not part.literals:
         return []
-    actions = [candidate for candidate in assigned if candidate.event.kind is Kind.ACTION]
+    actions = [candidate for candidate in assigned if not _is_words(candidate)]
     accepts_text = part.accepts_text
     # "Transfer" may be a call or a message. If a call was made, the values must be in the call or
     # in a message of the same step, not anywhere in the trace.
@@ -208,6 +208,11 @@ def _find_absent_literals(
         if not shown:
             absent.append(literal)
     return absent
+
+
+def _is_words(candidate: Candidate) -> bool:
+    """Return whether a candidate is a text, a note or a thought: what the agent only says."""
+    return candidate.is_text_only or candidate.event.kind is Kind.BOOKKEEPING
 
 
 def _is_reported(
@@ -251,7 +256,7 @@ def _is_returned(
     return (literal.kind is LiteralKind.NAME or is_code or unrecorded) and any(
         _any_has_literal(literal, (candidate,))
         for candidate in all_candidates
-        if candidate.event.kind is Kind.ACTION
+        if not _is_words(candidate)
     )
 
 

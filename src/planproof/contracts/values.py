@@ -190,7 +190,12 @@ def _compile_whole_value(value: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4_096)
 def _compile_whole_word(value: str) -> re.Pattern[str]:
-    """Return a pattern for an identifier or a path that is not part of a longer one."""
+    """Return a pattern for an identifier or a path that is not part of a longer one.
+
+    Letters alone may be a part of a compound name: RMSF in `computeRMSF`.
+    """
+    if value.isalpha():
+        return re.compile(re.escape(value))
     before = r"(?<![^\W_])" if value[:1].isalnum() else ""
     after = r"(?![^\W_])" if value[-1:].isalnum() else ""
     return re.compile(f"{before}{re.escape(value)}{after}")

@@ -81,6 +81,7 @@ def test_what_is_taken_for_one_sort_is_not_taken_for_another() -> None:
         ("go to San Diego", "city: san francisco", False),
         ("go to Chicago", "to ORD", True),
         ("ask Daniel", "to: daniela", False),
+        ("compute the RMSF", "computeRMSF", True),
         ("go to Lisbon", "city: LIS", True),
         ("ship it to Germany", "country: DEU", True),
         ("file it in Texas", "state: TX", True),
