@@ -245,8 +245,7 @@ def _everything() -> dict[str, Any]:
         },
         "v2": {"val": train, "train": train},
         "first_bench": {
-            "held_out": side,
-            "in_sample": side,
+            "figures": side,
             "doubts": {"0.03": doubt},
             "natures": {
                 "honest": dict.fromkeys(("clean passed", "flawed passed", "mean score"), 0.25)
