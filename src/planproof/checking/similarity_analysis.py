@@ -23,7 +23,7 @@ _ACTS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 _ROLES = frozenset({"assistant", "agent", "tool"})
 """What formats call any agent: a step that says "the assistant" names none of several."""
 _BEFORE_NAME = frozenset({"the", "let", "have", "ask"})
-_DEEDS = frozenset({"transact", "remove"})
+_TRANSACTIONS = frozenset({"transact", "remove"})
 """Action types that saying so never does."""
 
 
@@ -98,7 +98,7 @@ def _accept_speech(requirements: Sequence[Requirement], trace: Trace) -> Sequenc
         replace(requirement, accepts_message=True, requires_action=False)
         if requirement.requires_action
         and not requirement.needs_call
-        and requirement.all_action_types.isdisjoint(_DEEDS)
+        and requirement.all_action_types.isdisjoint(_TRANSACTIONS)
         and _begins_with_any(requirement, names)
         else requirement
         for requirement in requirements

@@ -131,8 +131,8 @@ def test_an_agent_without_tools_acts_by_speaking() -> None:
     server = by("server", "The server is restarted.")
     restart = judge_events(["Run the tests", "Restart the server"], tests, server)
     assert statuses(restart)[1] is not Status.EXECUTED
-    deed = ["Coder: run the tests", "The Peer Reviewer books the room for the review"]
-    booking = judge_events(deed, tests, by("PeerReviewer", "I booked the room for the review."))
+    booked = ["Coder: run the tests", "The Peer Reviewer books the room for the review"]
+    booking = judge_events(booked, tests, by("PeerReviewer", "I booked the room for the review."))
     assert statuses(booking)[1] is not Status.EXECUTED
     other = judge_events(plan, tests, by("Coder", "I verified the fix."))
     assert statuses(other)[1] is not Status.EXECUTED
