@@ -177,14 +177,19 @@ def _align_reordered(
     if order == list(range(step_count)):
         return None
     planned = align_monotonic(scores, leave_costs, costs.skip, step_count)
-    # A step that shares an event of its neighbours is not skipped, or only claimed.
+    # A step that shares an event of its neighbours is not skipped, unless another fits it better.
     in_place = [
-        [index for index in indices if scores[index][step] > costs.claim]
+        [i for i in indices if scores[i][step] > costs.claim or not candidates[i].is_text_only]
         for step, indices in enumerate(_group_by_step(planned.step_by_event, step_count))
     ]
-    skipped = in_place.count([])
+    skipped = [step for step, indices in enumerate(in_place) if not indices]
     _share_candidates(in_place, scores, candidates, costs, moving=False)
-    planned_score = planned.score + costs.skip * (skipped - in_place.count([]))
+    shared = sum(
+        scores[index][step] == max(row[step] for row in scores)
+        for step in skipped
+        for index in in_place[step]
+    )
+    planned_score = planned.score + costs.skip * shared
     permuted_scores = [[row[step] for step in order] for row in scores]
     permuted = align_monotonic(permuted_scores, leave_costs, costs.skip, step_count)
     if permuted.score - planned_score <= costs.reorder:

@@ -1,7 +1,7 @@
 """Estimate the confidence of a finding: the share of similar findings right on labelled cases.
 
-A few features per finding type are fitted by `scripts/fit_weights.py`, on sources that the judge's
-weights had not seen; likewise for levels, passing and failing ones apart. A finding type whose
+A few features per finding type are fitted by `scripts/fit_weights.py`, on cases that the similarity
+had not seen; likewise for levels, passing and failing ones apart. A finding type whose
 features do not predict whether it is right has none, only its share.
 """
 
