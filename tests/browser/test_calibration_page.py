@@ -43,22 +43,22 @@ def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(
     page = open_page([page_html])
     expect(page.get_by_role("heading", level=1)).to_have_text("Calibration of “rules”")
     variants = page.locator("[data-slot=rows] tr")
-    altered = page.locator(".figures tr", has=page.get_by_role("button", name="altered"))
-    expect(altered.locator("td b")).to_have_text(["50%", "50%", "50%"])
-    altered.get_by_role("button", name="1 not caught").click()
+    unplanned = page.locator(".figures tr", has=page.get_by_role("button", name="unplanned"))
+    expect(unplanned.locator("td b")).to_have_text(["50%", "50%", "50%"])
+    unplanned.get_by_role("button", name="1 not caught").click()
     expect(page.get_by_role("status").first).to_contain_text("1 of ")
     expect(variants).to_have_count(1)
     expect(variants.locator(".result")).to_have_text("✗ not caught✗ not located✗ not below")
     expect(variants.locator(".baseline")).to_have_text("1.0 original")
     variants.get_by_role("link").click()
     expect(page.locator(".case-id")).to_have_text(
-        "flight-change, altered (step 2: Lisbon became Lisbdn)"
+        "refund-damaged, unplanned (Send the customer a confirmation e-mail.)"
     )
     expect(page.locator(".event")).to_have_count(5)
     page.keyboard.press("u")
-    altered.get_by_role("button", name="altered").click()
+    unplanned.get_by_role("button", name="unplanned").click()
     expect(variants).to_have_count(2)
-    page.get_by_role("searchbox").first.fill("lisbdn")
+    page.get_by_role("searchbox").first.fill("lisbon to oslo")
     expect(variants).to_have_count(1)
 
 

@@ -172,7 +172,7 @@ NUMBERS = st.text("14a. ", max_size=8)
 
 
 @given(
-    st.sampled_from([LiteralKind.NUMBER, LiteralKind.IDENTIFIER]),
+    st.sampled_from([LiteralKind.NUMBER, LiteralKind.QUOTED]),
     st.sampled_from(["4", "14", "4.1", "a4"]),
     st.lists(NUMBERS.map(str.strip), max_size=5),
 )

@@ -76,7 +76,10 @@ class TextIndex:
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def find_indices(self, literal: Literal) -> list[int]:
-        """Return the indices of the texts that contain a form of a value; not for names."""
+        """Return the indices of the texts that contain a form of a value; not for names.
+
+        An identifier or a path may be a part of a longer one here: this only ranks events.
+        """
         joined, starts = self._joined, self._starts
         indices: list[int] = []
         for form in literal.forms:

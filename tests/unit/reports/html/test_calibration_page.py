@@ -48,7 +48,7 @@ def test_behind_every_figure_are_as_many_variants_as_it_says(figures: Figures) -
 def test_every_variant_opens_with_what_was_made_of_it(figures: Figures) -> None:
     page = "".join(render_calibration_page("rules", figures, ReadOptions()))
     assert page.count('<script type="application/json" id="case-') == len(figures.rows)
-    assert "flight-change, altered (step 2: Lisbon became Lisbdn) with claims" in page
+    assert "flight-change, altered (step 3: TP762 became TP722) with claims" in page
 
 
 def test_of_repeats_the_worst_is_shown() -> None:
