@@ -39,11 +39,11 @@ class Costs(NamedTuple):
     """Fitted costs and limits of an alignment, in hundredths like the scores."""
 
     skip: int
-    """Of a step without an event."""
+    """The cost of a step without an event."""
     unassigned_action: int
     unassigned_message: int
     jump: int
-    """Of going on with a step other than the next one."""
+    """The cost of continuing with a step other than the next one."""
     reorder: int
     """What another order of the steps must gain over plan order."""
     claim: int
@@ -294,7 +294,7 @@ def _share_candidates(
 ) -> None:
     """Give each step without events the candidate that clearly shows it, neighbours first.
 
-    Only if `moving` is one from elsewhere taken, too.
+    Events outside the place of the step are considered only if `moving`.
     """
     if all(assigned):
         return

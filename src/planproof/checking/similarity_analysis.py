@@ -24,7 +24,7 @@ _ROLES = frozenset({"assistant", "agent", "tool"})
 """What formats call any agent: a step that says "the assistant" names none of several."""
 _BEFORE_NAME = frozenset({"the", "let", "have", "ask"})
 _TRANSACTIONS = frozenset({"transact", "remove"})
-"""Action types that saying so never does."""
+"""Action types that a message alone never performs."""
 
 
 def judge_by_similarity(

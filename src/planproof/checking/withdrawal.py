@@ -2,8 +2,8 @@
 
 Where a plan uses other words than its trace, most of what looks missing, partial or extra was done
 as planned. Each such deviation has a confidence, fitted on labelled runs; below a limit it is
-withdrawn, if there is an event to cite. Where the plan uses the words of the trace, no missing step
-is.
+withdrawn, if there is an event to cite. Missing steps are not withdrawn where the plan uses the
+words of the trace.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class DeviationRater:
         return any(value.kind in _EXACT for value in self._list_unseen_values(requirement, own))
 
     def _has_other_date(self, step: int) -> bool:
-        """Return whether the calls of a step have a date that no step names, but not its own."""
+        """Return whether the calls of a step have an unplanned date in place of its own."""
         analysis, requirements = self._analysis, self._analysis.requirements
         dates = [each for each in requirements[step].literals if each.kind is LiteralKind.DATE]
         texts = [analysis.candidates[index].call_text for index in self._comparison.own[step]]
@@ -103,7 +103,7 @@ class DeviationRater:
         )
 
     def _has_other_number(self, step: int) -> bool:
-        """Return whether a number of a step is in no call, but its own have one of no step."""
+        """Return whether the calls of a step have an unplanned number in place of its own."""
         analysis, own = self._analysis, self._comparison.own[step]
         unseen = self._list_unseen_values(analysis.requirements[step], own)
         if not any(value.kind is LiteralKind.NUMBER for value in unseen):
